@@ -1,0 +1,1 @@
+"""Flow pipelines as Dagster assets on PostgreSQL."""
