@@ -1,0 +1,150 @@
+"""Operations that compute one column: cast, expression, add_field, hash, mask_pii, map_values."""
+
+from __future__ import annotations
+
+import json
+
+from kaireon_dagster import ir
+from kaireon_dagster.plan import computed, variables
+from kaireon_dagster.plan.builder import NodeBuilder
+from kaireon_dagster.plan.casting import cast as cast_sql
+from kaireon_dagster.plan.columns import Column
+from kaireon_dagster.plan.faults import NodeFault
+from kaireon_dagster.plan.hidden import Severity
+from kaireon_dagster.plan.sqltext import ident, literal
+from kaireon_dagster.plan.types import BIGINT, BOOLEAN, DOUBLE, JSONB, TEXT, SqlType
+
+
+def cast(node: NodeBuilder, op: ir.Cast) -> None:
+    """Read a column as another type; what does not read is a fault of its row."""
+    column = node.rows.columns.get(op.field)
+    target = SqlType.parse(op.to)
+    written = cast_sql(ident(op.field), column.type, target, op.format)
+    columns = node.rows.columns.put(Column(op.field, target, column.origins))
+    severity = _severity(node, op)
+    if written.fault and severity == "quarantine":
+        node.enter()
+    what = f"does not read as {target.postgres}"
+    marks = {}
+    if written.fault:
+        check = node.builder.check(node.node, f"cast:{op.field}", severity, what, op.field)
+        marks = {check: written.fault}
+    node.layer(
+        {**node.marks(marks), op.field: written.value},
+        columns,
+        comment=f"cast {op.field} to {target.postgres}",
+    )
+    node.note_failed(marks)
+
+
+def _severity(node: NodeBuilder, op: ir.Cast) -> Severity:
+    chosen: dict[str, Severity] = {"fail": "fail", "null": "warn", "quarantine": "quarantine"}
+    return node.builder.fault if op.on_error is None else chosen[op.on_error]
+
+
+def expression(node: NodeBuilder, op: ir.Expression) -> None:
+    """Compute a column from an expression."""
+    computed.assign(node, op.field, op.expression, f"expression:{op.field}")
+
+
+def add_field(node: NodeBuilder, op: ir.AddField) -> None:
+    """Add a constant, or a value of the run."""
+    sql, type_ = _constant(op.value, node.rows.file)
+    if op.data_type is not None:
+        target = SqlType.parse(op.data_type)
+        written = cast_sql(sql, type_, target)
+        sql, type_ = written.value, target
+    node.layer({op.field: sql}, node.rows.columns.put(Column(op.field, type_)), comment=f"add {op.field}")
+
+
+def _constant(value: object, has_file: bool) -> tuple[str, SqlType]:
+    if isinstance(value, bool):
+        return literal(value), BOOLEAN
+    if isinstance(value, int):
+        return f"{literal(value)}::BIGINT", BIGINT
+    if isinstance(value, float):
+        return literal(value), DOUBLE
+    if isinstance(value, str):
+        return variables.fill(value, has_file=has_file), TEXT
+    if value is None:
+        return "NULL::VARCHAR", TEXT
+    return f"{literal(json.dumps(value, default=_plain))}::JSON", JSONB
+
+
+def _plain(value: object) -> object:
+    return dict(value) if hasattr(value, "keys") else list(value)  # type: ignore[call-overload]
+
+
+def hash_field(node: NodeBuilder, op: ir.Hash) -> None:
+    """Replace a column by the hex digest of its text, or write the digest beside it."""
+    column = node.rows.columns.get(op.field)
+    text = _text(column)
+    if op.salt_env:
+        text = f"{variables.read(variables.salt(op.salt_env))} || {text}"
+    into = op.into or op.field
+    columns = node.rows.columns.put(Column(into, TEXT, column.origins))
+    node.layer({into: digest(op.algorithm, text)}, columns, comment=f"hash {op.field} ({op.algorithm})")
+
+
+def digest(algorithm: str, text: str) -> str:
+    """SQL of a hex digest; `flow_sha512` is a function of the worker's session."""
+    return f"{'flow_sha512' if algorithm == 'sha512' else algorithm}({text})"
+
+
+def mask_pii(node: NodeBuilder, op: ir.MaskPii) -> None:
+    """Hide personal data, keeping only what the strategy says."""
+    column = node.rows.columns.get(op.field)
+    masked = masks(op.strategy, _text(column), op.keep_last)
+    columns = node.rows.columns.put(Column(op.field, TEXT, column.origins))
+    node.layer({op.field: masked}, columns, comment=f"mask {op.field} ({op.strategy})")
+
+
+def masks(strategy: str, text: str, keep_last: int | None) -> str:
+    """SQL of a mask. NULL stays NULL; `full` hides the length too.
+
+    `partial` and `phone` keep the last `keepLast` characters or digits (default 4); `email` keeps
+    the first character and the domain, and hides all of a text that is no address.
+    """
+    keep = 4 if keep_last is None else keep_last
+    if strategy == "full":
+        return f"CASE WHEN {text} IS NOT NULL THEN '****' END"
+    if strategy == "hash":
+        return digest("sha256", text)
+    if strategy == "email":
+        local, domain = f"left({text}, 1)", f"substr({text}, strpos({text}, '@'))"
+        address = f"strpos({text}, '@') > 1"
+        return f"CASE WHEN {address} THEN {local} || '***' || {domain} WHEN {text} IS NOT NULL THEN '****' END"
+    if strategy == "phone":
+        return _phone(text, keep)
+    hidden = f"repeat('*', greatest(length({text}) - {keep}, 0))"
+    shown = f"right({text}, least({keep}, greatest(length({text}) - 1, 0)))" if keep else "''"
+    return f"CASE WHEN length({text}) <= {keep} THEN repeat('*', length({text})) ELSE {hidden} || {shown} END"
+
+
+def _phone(text: str, keep: int) -> str:
+    digits = f"regexp_replace({text}, '[^0-9]', '', 'g')"
+    hidden = f"repeat('*', greatest(length({digits}) - {keep}, 0))"
+    shown = f"right({digits}, {keep})" if keep else "''"
+    return f"CASE WHEN length({digits}) <= {keep} THEN repeat('*', length({digits})) ELSE {hidden} || {shown} END"
+
+
+def map_values(node: NodeBuilder, op: ir.MapValues) -> None:
+    """Replace values by the mapping; without a default, unmapped values stay."""
+    column = node.rows.columns.get(op.field)
+    text = _text(column)
+    arms = " ".join(f"WHEN {literal(old)} THEN {_mapped(new)}" for old, new in op.mapping.items())
+    rest = _mapped(op.default) if "default" in op.model_fields_set else text
+    columns = node.rows.columns.put(Column(op.field, TEXT, column.origins))
+    node.layer({op.field: f"CASE {text} {arms} ELSE {rest} END"}, columns, comment=f"map {op.field}")
+
+
+def _mapped(value: object) -> str:
+    if isinstance(value, (dict, list, tuple)):
+        raise NodeFault("map_values", "a mapped value must be text, a number, true, false or null")
+    if isinstance(value, bool):
+        return literal("true" if value else "false")
+    return "NULL" if value is None else literal(str(value))
+
+
+def _text(column: Column) -> str:
+    return cast_sql(ident(column.name), column.type, TEXT).value
