@@ -64,10 +64,14 @@ def _between(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
 
 
 def _member(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
-    text = _text(column)
-    listed = ", ".join(literal(value) for value in rule.arguments)
+    numbers = column.type.is_numeric
+    value = ident(column.name) if numbers else _text(column)
+    listed = ", ".join(
+        _constant(node, rule, column.type, argument) if numbers else literal(argument)
+        for argument in rule.arguments
+    )
     unless = "NOT " if rule.name == "in" else ""
-    return f"coalesce({unless}({text} IN ({listed})), FALSE)"
+    return f"coalesce({unless}({value} IN ({listed})), FALSE)"
 
 
 def _regex(_node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:

@@ -1,0 +1,152 @@
+"""Compiles a step for known input columns: nodes become views, ending in the rows to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kaireon_dagster import ir
+from kaireon_dagster.errors import NotYetRunnable
+from kaireon_dagster.plan import routing, target, validate, variables
+from kaireon_dagster.plan.builder import Builder, NodeBuilder
+from kaireon_dagster.plan.catalog import Catalog, TableName
+from kaireon_dagster.plan.hidden import Severity
+from kaireon_dagster.plan.ops.lookup import Lookup, lookup_of
+from kaireon_dagster.plan.program import Program
+from kaireon_dagster.plan.rows import Rows
+from kaireon_dagster.plan.steps import Plan, Step, consumers, staged_name
+from kaireon_dagster.plan.target import Placement
+from kaireon_dagster.plan.transform import transform
+
+Leaves = Mapping[str, Rows]
+"""For each input step's name, the rows as the worker finds them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A step's program, and for a load how its table is written."""
+
+    program: Program
+    placement: Placement | None = None
+
+
+def compile_step(plan: Plan, step: Step, leaves: Leaves, catalog: Catalog) -> Compiled:
+    """Compile a stage or load step.
+
+    Raises:
+        ColumnFault, NodeFault, ExpressionRefused: the document does not fit these columns.
+        NotYetRunnable: a node of the step has no execution yet.
+    """
+    return _StepCompiler(plan, step, leaves, catalog).compile()
+
+
+class _StepCompiler:
+    def __init__(self, plan: Plan, step: Step, leaves: Leaves, catalog: Catalog) -> None:
+        self.plan, self.step, self.leaves, self.catalog = plan, step, leaves, catalog
+        fault: Severity = "quarantine" if plan.pipeline.error_handling.dlq.enabled else "fail"
+        self.builder = Builder(fault)
+        self.readers = consumers(plan.pipeline)
+
+    def compile(self) -> Compiled:
+        node = self.plan.pipeline.node(self.step.node)
+        if node.kind == "target":
+            return self._load(cast("ir.Target", node))
+        return Compiled(self.builder.program(self._rows(node)))
+
+    def _load(self, spec: ir.Target) -> Compiled:
+        builder = self._enter(spec)
+        placement = target.place(spec, builder.rows.columns, self.catalog)
+        self.builder.warnings.extend(placement.notes)
+        target.fit(builder, placement, self.catalog.get(spec.table))
+        return Compiled(self.builder.program(builder.finish()), placement)
+
+    def _rows(self, node: ir.Node) -> Rows:
+        if node.kind == "source":
+            return replace(self.leaves[node.id], source=node.id)
+        if node.kind == "join":
+            return self._join(cast("ir.Join", node))
+        builder = self._enter(node)
+        _NODES.get(node.kind, _refuse)(self, builder, node)
+        return builder.finish()
+
+    def _join(self, node: ir.Join) -> Rows:
+        left, right = (self._read(node.id, reference) for reference in node.inputs)
+        return routing.join(self.builder, node, left, right)
+
+    def _enter(self, node: ir.Node) -> NodeBuilder:
+        return NodeBuilder(self.builder, node.id, self._read(node.id, node.inputs[0]))
+
+    def _read(self, reader: str, reference: str) -> Rows:
+        upstream_id, route = ir.split_reference(reference)
+        upstream = self.plan.pipeline.node(upstream_id)
+        rows = self._upstream(upstream)
+        if route is None:
+            return rows
+        builder = NodeBuilder(self.builder, f"{reader}.{route}", rows)
+        spec = cast("ir.Branch", upstream)
+        if self._leaf(upstream) is not None:
+            return rows
+        routing.follow(builder, spec, route)
+        return builder.finish()
+
+    def _upstream(self, node: ir.Node) -> Rows:
+        return self._leaf(node) or self._rows(node)
+
+    def _leaf(self, node: ir.Node) -> Rows | None:
+        name = staged_name(node.id) if node.kind == "source" else node.id
+        return self.leaves.get(name) if name in self.step.inputs else None
+
+    def transform(self, builder: NodeBuilder, node: ir.Node) -> None:
+        transform(builder, cast("ir.Transform", node), self.catalog)
+
+    def validate(self, builder: NodeBuilder, node: ir.Node) -> None:
+        validate.validate(builder, cast("ir.Validate", node), self.catalog)
+
+    def branch(self, builder: NodeBuilder, node: ir.Node) -> None:
+        read = frozenset(route for _, route in self.readers[node.id] if route)
+        routing.branch(builder, cast("ir.Branch", node), read)
+
+
+def _refuse(compiler: _StepCompiler, _builder: NodeBuilder, node: ir.Node) -> None:
+    raise NotYetRunnable(compiler.plan.pipeline.id, node.id, f"a node of kind {node.kind!r}")
+
+
+_NODES: Mapping[str, Callable[[_StepCompiler, NodeBuilder, ir.Node], None]] = {
+    "transform": _StepCompiler.transform,
+    "validate": _StepCompiler.validate,
+    "branch": _StepCompiler.branch,
+}
+
+
+def lookups(plan: Plan, step: Step) -> tuple[Lookup, ...]:
+    """Tables of PostgreSQL that a step needs in the worker, each once."""
+    found: dict[str, Lookup] = {}
+    for node in (plan.pipeline.node(node_id) for node_id in step.nodes):
+        for lookup in _lookups_of(node):
+            found.setdefault(lookup.view, lookup)
+    return tuple(found.values())
+
+
+def _lookups_of(node: ir.Node) -> Iterator[Lookup]:
+    if node.kind == "transform":
+        for op in cast("ir.Transform", node).ops:
+            if op.type == "lookup_join":
+                yield lookup_of(node.id, op)
+    if node.kind == "validate":
+        for rule in cast("ir.Validate", node).dataset_rules:
+            if rule.validator == "referential":
+                yield validate.referenced(node.id, rule)
+
+
+def tables(plan: Plan, step: Step) -> tuple[TableName, ...]:
+    """Tables that must be in the catalog before a step is compiled."""
+    node = plan.pipeline.node(step.node)
+    own = (cast("ir.Target", node).table,) if node.kind == "target" else ()
+    return tuple(dict.fromkeys([*own, *(lookup.table for lookup in lookups(plan, step))]))
+
+
+def asks_for_file(pipeline: ir.Pipeline) -> bool:
+    """Whether any node wants to know the file a row came from."""
+    ops = (op for node in pipeline.nodes if node.kind == "transform" for op in cast("ir.Transform", node).ops)
+    return any(op.type == "add_field" and variables.asks_for_file(op.value) for op in ops)

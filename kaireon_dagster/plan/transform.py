@@ -1,0 +1,41 @@
+"""The transform node: its operations, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kaireon_dagster import ir
+from kaireon_dagster.errors import NotYetRunnable
+from kaireon_dagster.plan.builder import NodeBuilder
+from kaireon_dagster.plan.catalog import Catalog
+from kaireon_dagster.plan.ops import groups, selection, shape, values
+from kaireon_dagster.plan.ops.lookup import lookup_join
+
+_OPERATIONS: Mapping[str, Callable[[NodeBuilder, Any], None]] = {
+    "cast": values.cast,
+    "expression": values.expression,
+    "rename": shape.rename,
+    "drop": shape.drop,
+    "add_field": values.add_field,
+    "hash": values.hash_field,
+    "mask_pii": values.mask_pii,
+    "map_values": values.map_values,
+    "split": shape.split,
+    "merge": shape.merge,
+    "filter": selection.keep_where,
+    "deduplicate": selection.deduplicate,
+    "aggregate": groups.aggregate,
+    "summarize": groups.summarize,
+}
+
+
+def transform(node: NodeBuilder, spec: ir.Transform, catalog: Catalog) -> None:
+    """Add the layers of every operation."""
+    for op in spec.ops:
+        if op.type == "lookup_join":
+            lookup_join(node, op, catalog)
+        elif op.type in _OPERATIONS:
+            _OPERATIONS[op.type](node, op)
+        else:
+            raise NotYetRunnable("", node.node, f"op {op.type!r}")
