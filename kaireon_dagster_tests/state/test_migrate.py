@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import multiprocessing
-from typing import Any
-
 import psycopg
 import pytest
 
 from kaireon_dagster.state import Database, current_version, migrate
 from kaireon_dagster.state.migrate import SchemaTooNew, latest_version, read_migrations
+from kaireon_dagster_tests.state.processes import run_together
 
 TABLES = {
     "deadline_misses",
@@ -71,23 +69,7 @@ def test_user_who_may_create_nothing_can_use_what_is_there(database: Database) -
             connection.execute("DROP ROLE flow_reader")
 
 
-def migrate_at_once(conninfo: str, barrier: Any, outcomes: Any) -> None:
-    barrier.wait()
-    try:
-        outcomes.put(migrate(Database(conninfo)))
-    except Exception as error:  # noqa: BLE001
-        outcomes.put(repr(error))
-
-
 @pytest.mark.parametrize("attempt", range(3))
 def test_eight_processes_at_once_migrate_one_time(empty_database: Database, attempt: int) -> None:
-    context = multiprocessing.get_context("fork")
-    barrier, outcomes = context.Barrier(8), context.Queue()
-    arguments = (empty_database.conninfo, barrier, outcomes)
-    processes = [context.Process(target=migrate_at_once, args=arguments) for _ in range(8)]
-    for process in processes:
-        process.start()
-    got = sorted((outcomes.get(timeout=60) for _ in processes), key=len)
-    for process in processes:
-        process.join()
-    assert got == [()] * 7 + [tuple(sorted(read_migrations()))]
+    got = run_together(8, migrate, empty_database)
+    assert sorted(got, key=len) == [()] * 7 + [tuple(sorted(read_migrations()))]

@@ -1,0 +1,12 @@
+-- name: save
+INSERT INTO {schema}.flow_run_checkpoint ("rootRunId", "pipelineHash", node, relation)
+VALUES (%(run)s, %(hash)s, %(node)s, %(relation)s)
+ON CONFLICT ("rootRunId", "pipelineHash", node) DO UPDATE
+SET relation = excluded.relation, "createdAt" = now();
+
+-- name: find
+SELECT relation FROM {schema}.flow_run_checkpoint
+WHERE "rootRunId" = %(run)s AND "pipelineHash" = %(hash)s AND node = %(node)s;
+
+-- name: forget_run
+DELETE FROM {schema}.flow_run_checkpoint WHERE "rootRunId" = %(run)s;
