@@ -1,0 +1,83 @@
+"""A COPY that is fed by one thread and sent by another, so that reading and writing overlap."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from types import TracebackType
+
+import psycopg
+
+from kaireon_dagster.state.database import Connection
+
+_WAITING = 4
+"""Encoded batches that may wait to be sent: enough to overlap, few enough to stay small."""
+
+
+class CopyStopped(Exception):
+    """The feeding side gave up; the server forgets what was sent."""
+
+
+class CopyStream:
+    """Sends bytes to `COPY … FROM STDIN`. Leaving the block ends the COPY, or cancels it on an error.
+
+    Attributes:
+        rows: rows that the server took, once the block was left.
+    """
+
+    def __init__(self, connection: Connection, statement: str) -> None:
+        self.rows = 0
+        self._connection = connection
+        self._statement = statement
+        self._queue: queue.Queue[bytes | BaseException | None] = queue.Queue(_WAITING)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._send, name="flow-copy", daemon=True)
+
+    def __enter__(self) -> CopyStream:
+        self._thread.start()
+        return self
+
+    def write(self, data: bytes) -> None:
+        """Hand bytes over; raises what the server answered, as soon as it is known."""
+        while self._thread.is_alive():
+            try:
+                self._queue.put(data, timeout=0.2)
+            except queue.Full:
+                continue
+            return
+        self._join()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        end = None if error is None else CopyStopped()
+        while self._thread.is_alive():
+            try:
+                self._queue.put(end, timeout=0.2)
+                break
+            except queue.Full:
+                continue
+        self._thread.join()
+        if error is None:
+            self._raise()
+
+    def _join(self) -> None:
+        self._thread.join()
+        self._raise()
+        raise psycopg.OperationalError("the COPY ended before all rows were sent")
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _send(self) -> None:
+        try:
+            with self._connection.cursor() as cursor:
+                with cursor.copy(self._statement) as copy:
+                    while (item := self._queue.get()) is not None:
+                        if isinstance(item, BaseException):
+                            raise item
+                        copy.write(item)
+                self.rows = cursor.rowcount
+        except BaseException as error:  # noqa: BLE001  (handed to the feeding thread)
+            self._error = error

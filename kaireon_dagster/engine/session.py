@@ -1,0 +1,76 @@
+"""The worker's DuckDB: limits, variables of the run, and nothing from the network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+import duckdb
+import pyarrow as pa
+
+from kaireon_dagster import ir
+from kaireon_dagster.engine.errors import EnvironmentMissing
+from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.plan import variables
+from kaireon_dagster.plan.sqltext import literal
+
+
+@contextmanager
+def open_session(scope: Scope) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB of its own for one step, with a spill folder that goes when it closes."""
+    with tempfile.TemporaryDirectory(prefix="flow-", dir=scope.settings.spill_folder) as spill:
+        connection = duckdb.connect(config=_config(scope, spill))
+        try:
+            _prepare(connection, scope)
+            yield connection
+        finally:
+            connection.close()
+
+
+def _config(scope: Scope, spill: str) -> dict[str, str | bool | int | float | list[str]]:
+    return {
+        "memory_limit": scope.settings.memory_limit,
+        "threads": scope.settings.threads,
+        "temp_directory": spill,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "preserve_insertion_order": True,
+    }
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, scope: Scope) -> None:
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")
+    connection.create_function("flow_sha512", _sha512, ["VARCHAR"], "VARCHAR", type="arrow")  # type: ignore[arg-type,list-item]
+    values = {
+        variables.RUN_ID: scope.run_id,
+        variables.PIPELINE_ID: scope.pipeline.id,
+        variables.STARTED_AT: scope.started_at.isoformat(),
+        **_salts(scope.pipeline),
+    }
+    for name, value in values.items():
+        connection.execute(f"SET VARIABLE {name} = {literal(value)}")
+
+
+def _salts(pipeline: ir.Pipeline) -> dict[str, str]:
+    found = {}
+    for node in pipeline.nodes:
+        for op in cast("ir.Transform", node).ops if node.kind == "transform" else ():
+            if op.type == "hash" and op.salt_env:
+                found[variables.salt(op.salt_env)] = _environment(node.id, op.salt_env)
+    return found
+
+
+def _environment(node: str, variable: str) -> str:
+    if variable not in os.environ:
+        raise EnvironmentMissing(node, variable)
+    return os.environ[variable]
+
+
+def _sha512(texts: pa.Array) -> pa.Array:
+    digests = (None if t is None else hashlib.sha512(t.encode()).hexdigest() for t in texts.to_pylist())
+    return pa.array(digests, pa.string())

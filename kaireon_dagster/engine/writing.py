@@ -1,0 +1,105 @@
+"""Writes rows into tables: COPY straight into place, or through a temporary table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kaireon_dagster.engine.copying import CopyStream
+from kaireon_dagster.engine.encoding import BinaryEncoder
+from kaireon_dagster.plan.hidden import SEQUENCE
+from kaireon_dagster.plan.names import LINEAGE_COLUMN
+from kaireon_dagster.plan.sqltext import ident
+from kaireon_dagster.plan.target import Placed
+from kaireon_dagster.state.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The lineage cell: where a row came from, and its place in what the load wrote."""
+
+    run_id: str
+    pipeline_id: str
+    source: str
+
+    def cells(self, start: int, rows: int) -> pa.Array:
+        """JSON cells for rows that are written at these places, counted from 1."""
+        head = (
+            f'{{"runId":{_json(self.run_id)},"pipelineId":{_json(self.pipeline_id)},'
+            f'"sourceNodeId":{_json(self.source)},"writeOrder":'
+        )
+        places = pc.cast(pa.array(range(start + 1, start + rows + 1), pa.int64()), pa.string())
+        return pc.binary_join_element_wise(head, places, "}", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a COPY carries: columns in order, and the generated ones behind them."""
+
+    columns: tuple[Placed, ...]
+    lineage: Lineage | None = None
+    sequence: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns as the COPY names them."""
+        generated = ((self.lineage, LINEAGE_COLUMN), (self.sequence, SEQUENCE))
+        return (*(c.name for c in self.columns), *(name for present, name in generated if present))
+
+    @property
+    def jsonb(self) -> tuple[str, ...]:
+        """Columns whose text is sent as jsonb."""
+        own = tuple(c.name for c in self.columns if c.type.name == "jsonb")
+        return (*own, LINEAGE_COLUMN)
+
+    def schema(self, rows: pa.Schema) -> pa.Schema:
+        """Arrow schema of what is encoded, from that of the rows."""
+        fields = [rows.field(i).with_name(c.name) for i, c in enumerate(self.columns)]
+        if self.lineage:
+            fields.append(pa.field(LINEAGE_COLUMN, pa.string()))
+        return pa.schema([*fields, *([pa.field(SEQUENCE, pa.int64())] if self.sequence else [])])
+
+    def arrays(self, batch: pa.RecordBatch, start: int) -> Sequence[pa.Array]:
+        """The arrays of one batch, whose first row is written at this place."""
+        arrays = list(batch.columns)
+        if self.lineage:
+            arrays.append(self.lineage.cells(start, batch.num_rows))
+        if self.sequence:
+            arrays.append(pa.array(range(start, start + batch.num_rows), pa.int64()))
+        return arrays
+
+
+def copy_rows(
+    connection: Connection,
+    table: str,
+    shape: Shape,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+) -> int:
+    """Copy batches into a table; how many rows the server took."""
+    names = ", ".join(ident(name) for name in shape.names)
+    encoder = BinaryEncoder(shape.schema(schema), shape.jsonb)
+    written = 0
+    with CopyStream(connection, f"COPY {table} ({names}) FROM STDIN (FORMAT binary)") as stream:
+        stream.write(encoder.header())
+        for batch in batches:
+            stream.write(encoder.rows(shape.arrays(batch, written)))
+            written += batch.num_rows
+        stream.write(encoder.trailer())
+    return stream.rows
+
+
+def peek(batches: Iterator[pa.RecordBatch]) -> tuple[bool, Iterator[pa.RecordBatch]]:
+    """Whether there is any row at all, and the same batches again."""
+    first = next(batches, None)
+    return first is not None, iter(()) if first is None else chain([first], batches)
+
+
+def _json(text: str) -> str:
+    import json
+
+    return json.dumps(text)
