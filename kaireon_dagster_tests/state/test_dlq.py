@@ -165,9 +165,8 @@ def test_whatever_is_in_a_row_is_stored_and_had_back(database: Database, origina
 def test_nan_stays_legible(database: Database) -> None:
     ensure(database)
     with database.connect() as connection:
-        dlq.store(
-            connection, TABLE, [make_row({"x": float("nan")}), make_row({"x": Decimal("NaN")})]
-        )
+        values = (float("nan"), Decimal("NaN"), Decimal("-Infinity"))
+        dlq.store(connection, TABLE, [make_row({"x": value}) for value in values])
         rows = connection.execute("SELECT row -> 'x' ->> '_text' FROM flow_dlq.orders").fetchall()
     assert rows == [("NaN",), ("NaN",), ("-Infinity",)]
 
