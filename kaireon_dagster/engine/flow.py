@@ -32,6 +32,8 @@ class Flow:
         tally: the rows of the last stretch, and all checks.
         read: rows that files gave; complete once the rows came by.
         rejected: rows that could not be read.
+        passed: rows that reached the end.
+        held: set operations were done, so rows read and rows that passed are not of one kind.
     """
 
     scope: Scope
@@ -42,6 +44,7 @@ class Flow:
     tally: Tally
     read: int = 0
     rejected: int = 0
+    passed: int = 0
     held: bool = False
 
     def prepare(self) -> None:
@@ -63,7 +66,9 @@ class Flow:
         order = f" ORDER BY {SEQUENCE}" if in_order and rows.scrambled and rows.sequence else ""
         selected = ", ".join([*items, *rows.marks, *extra]) or "1"
         query = f"SELECT {selected} FROM {ident(rows.view)}{order}"
-        yield from self._stream(query, rows, len(items))
+        for batch in self._stream(query, rows, len(items)):
+            self.passed += batch.num_rows
+            yield batch
         if not self.held:
             self.read = self.tally.seen if self.inputs.scans else 0
 

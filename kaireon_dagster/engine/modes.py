@@ -14,6 +14,7 @@ from kaireon_dagster import ir
 from kaireon_dagster.engine.errors import SourceEmpty, TableBusy
 from kaireon_dagster.engine.scope import Scope, Settings
 from kaireon_dagster.engine.writing import Shape, copy_rows, peek
+from kaireon_dagster.plan.catalog import Table
 from kaireon_dagster.plan.hidden import SEQUENCE
 from kaireon_dagster.plan.names import load_table
 from kaireon_dagster.plan.sqltext import ident
@@ -71,8 +72,17 @@ def truncate(load: Load, batches: Iterator[pa.RecordBatch]) -> Written:
         raise SourceEmpty(load.spec.id, load.spec.schema_)
     if not load.placement.creates:
         lock_table(load.connection, load.table, load.scope.settings)
-        load.connection.execute(f"TRUNCATE {load.table}")
+        load.connection.execute(f"TRUNCATE {load.table}".encode())
     return append(load, batches)
+
+
+def empty(connection: Connection, scope: Scope, spec: ir.Target, table: Table | None) -> None:
+    """Truncate a target for a source that delivered nothing, where the document allows it."""
+    if not spec.allow_empty_source:
+        raise SourceEmpty(spec.id, spec.schema_)
+    if table is not None:
+        lock_table(connection, qualified(spec.table), scope.settings)
+        connection.execute(f"TRUNCATE {qualified(spec.table)}".encode())
 
 
 def upsert(load: Load, batches: Iterator[pa.RecordBatch]) -> Written:

@@ -7,13 +7,13 @@ import re
 from typing import Literal
 
 LONGEST = 63
-STAGING_SCHEMA = "flow_staging"
+StagedKind = Literal["src", "xform", "branch"]
 LINEAGE_COLUMN = "_kaireon_lineage"
 
 _HASH = 12
 
 
-def staged_table(kind: Literal["src", "xform", "branch"], pipeline: str, node: str, run: str) -> str:
+def staged_table(kind: StagedKind, pipeline: str, node: str, run: str) -> str:
     """Table of a staged node: `_flow_xform_<node>_<hash of pipeline, node and run>`."""
     return _fit(f"_flow_{kind}_{_slug(node)}", pipeline, node, run)
 

@@ -1,0 +1,72 @@
+"""The end of a run: files archived, staging dropped, run row closed. Every part can be repeated."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from psycopg import sql
+
+from kaireon_dagster import ir
+from kaireon_dagster.engine import relations
+from kaireon_dagster.engine.relation import ClaimedFiles, Relation, StagedTable
+from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.plan.steps import Step
+from kaireon_dagster.sources import archive_files
+from kaireon_dagster.state import alerts, runs
+from kaireon_dagster.state.database import Connection
+from kaireon_dagster.state.errors import wrapped
+
+
+def close_if_last(connection: Connection, scope: Scope, step: Step) -> bool:
+    """Close the run if this load was its last target; whether it did."""
+    last = runs.finish_target(connection, scope.run_id, step.name)
+    if last:
+        _archive(connection, scope, "success")
+        _drop_staging(connection, scope)
+        run = runs.get_run(connection, scope.run_id)
+        bad = run is not None and run.rows_quarantined > 0
+        runs.close_run(connection, scope.run_id, "completed_with_errors" if bad else "completed")
+    connection.commit()
+    return last
+
+
+def fail_run(scope: Scope, error: str) -> None:
+    """Close a run that has finally failed: its files go to failureFolder, its row says why."""
+    with wrapped("close the failed run"), scope.database.connect() as connection:
+        closed = runs.fail_run(connection, scope.run_id, error)
+        if closed:
+            _archive(connection, scope, "failure")
+            if scope.pipeline.error_handling.on_failure == "alert":
+                _alert(connection, scope, error)
+
+
+def _archive(connection: Connection, scope: Scope, outcome: str) -> None:
+    for relation in relations.find_all(connection, scope).values():
+        if isinstance(relation, ClaimedFiles):
+            source = cast("ir.Source", scope.pipeline.node(relation.node))
+            end = "success" if outcome == "success" else "failure"
+            archive_files(source, relation.files, end, scope.started_at)
+            archive_files(source, relation.superseded, "superseded", scope.started_at)
+
+
+def _drop_staging(connection: Connection, scope: Scope) -> None:
+    for relation in relations.find_all(connection, scope).values():
+        _drop(connection, relation)
+
+
+def _drop(connection: Connection, relation: Relation) -> None:
+    if isinstance(relation, StagedTable) and relation.columns:
+        name = sql.Identifier(relation.schema, relation.table)
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
+
+
+def _alert(connection: Connection, scope: Scope, error: str) -> None:
+    alerts.raise_alert(
+        connection,
+        scope.pipeline.tenant_id,
+        "error",
+        "Pipeline run failed",
+        error,
+        link="/data/flow-runs",
+        metadata={"pipelineId": scope.pipeline.id, "runId": scope.run_id},
+    )

@@ -1,0 +1,206 @@
+"""The load step: rows, quarantine, ledger and run row in one transaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import cast
+
+import duckdb
+
+from kaireon_dagster import ir
+from kaireon_dagster.engine import modes
+from kaireon_dagster.engine.closing import close_if_last
+from kaireon_dagster.engine.dataset import refuse_broken
+from kaireon_dagster.engine.encoding import exported
+from kaireon_dagster.engine.errors import CountsDisagree
+from kaireon_dagster.engine.flow import Flow
+from kaireon_dagster.engine.inputs import Inputs
+from kaireon_dagster.engine.modes import Load, Written
+from kaireon_dagster.engine.outcome import Counts, Outcome, RuleResult
+from kaireon_dagster.engine.relation import Relation
+from kaireon_dagster.engine.running import begin, record
+from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.engine.staging import usable
+from kaireon_dagster.engine.working import (
+    catalog_of,
+    column_facts,
+    compile_here,
+    ensure_quarantine,
+    flowing,
+    rule_results,
+    working,
+)
+from kaireon_dagster.engine.writing import Lineage, Shape
+from kaireon_dagster.errors import NotYetRunnable
+from kaireon_dagster.plan.catalog import Catalog
+from kaireon_dagster.plan.compile import Compiled
+from kaireon_dagster.plan.steps import Step
+from kaireon_dagster.plan.target import Placement
+from kaireon_dagster.state.database import Connection
+from kaireon_dagster.state.errors import wrapped
+
+
+def load_target(scope: Scope, step: Step, relations: Mapping[str, Relation]) -> Outcome:
+    """Load a target once, whatever happens: a load that committed before is only reported again.
+
+    Raises:
+        Transient: the same call may succeed later; nothing was changed.
+        Terminal: the document, the rows or the database forbid it; nothing was changed.
+    """
+    spec = cast("ir.Target", scope.pipeline.node(step.node))
+    _require_runnable(scope, spec)
+    with wrapped(f"load into {spec.schema_}"), scope.database.connect() as connection:
+        outcome = begin(connection, scope, step)
+        if outcome is None:
+            ensure_quarantine(connection, scope, step)
+            outcome = _load(connection, scope, step, spec, usable(connection, scope, step, relations))
+        connection.commit()
+        close_if_last(connection, scope, step)
+    return outcome
+
+
+def _require_runnable(scope: Scope, spec: ir.Target) -> None:
+    refused = (
+        (not modes.runnable(spec.load_mode), f"loadMode {spec.load_mode!r}"),
+        (bool(spec.pre_hook or spec.post_hook), "a hook"),
+        (_backs_up(spec), "backupBeforeLoad"),
+        (spec.expected_row_count_delta is not None, "expectedRowCountDelta"),
+    )
+    for present, feature in refused:
+        if present:
+            raise NotYetRunnable(scope.pipeline.id, spec.id, feature)
+
+
+def _backs_up(spec: ir.Target) -> bool:
+    return spec.load_mode == "truncate" and bool(spec.backup_before_load and spec.backup_before_load.enabled)
+
+
+def _load(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    relations: Mapping[str, Relation],
+) -> Outcome:
+    started = time.monotonic()
+    with working(scope, step, relations) as (session, inputs):
+        if inputs.without_columns:
+            outcome = _nothing(connection, scope, step, spec)
+        else:
+            outcome = _rows(connection, scope, step, spec, session, inputs)
+    outcome = replace(outcome, seconds=round(time.monotonic() - started, 3))
+    record(connection, scope, outcome)
+    return outcome
+
+
+def _nothing(connection: Connection, scope: Scope, step: Step, spec: ir.Target) -> Outcome:
+    rules = rule_results(scope, step, None)
+    refuse_broken(rules)
+    if spec.load_mode == "truncate":
+        modes.empty(connection, scope, spec, catalog_of(connection, scope, step).get(spec.table))
+    warning = "no file was delivered, so there was nothing to load"
+    return Outcome(step.name, step.kind, Counts(), rules, spec.schema_, warnings=(warning,))
+
+
+def _rows(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    session: duckdb.DuckDBPyConnection,
+    inputs: Inputs,
+) -> Outcome:
+    with _compiled(connection, scope, step, spec, session, inputs) as (compiled, placement):
+        with flowing(scope, step, session, inputs, compiled) as flow:
+            written = _write(connection, scope, spec, placement, flow)
+            flow.finish()
+            rules = rule_results(scope, step, flow)
+            refuse_broken(rules)
+            flow.spool.store(connection)
+            return _outcome(step, spec, placement, compiled, flow, written, rules)
+
+
+@contextmanager
+def _compiled(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    session: duckdb.DuckDBPyConnection,
+    inputs: Inputs,
+) -> Iterator[tuple[Compiled, Placement]]:
+    catalog = catalog_of(connection, scope, step)
+    if _changes_table(spec, catalog):
+        # One writer at a time where the table itself changes; the catalog is read again behind the lock.
+        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+        connection.execute(lock, (f"kaireon_dagster.load.{spec.schema_}",))
+        catalog = catalog_of(connection, scope, step)
+    compiled = compile_here(scope, step, session, inputs, catalog)
+    assert compiled.placement is not None, "a load step is compiled with its placement"
+    for statement in compiled.placement.ddl:
+        connection.execute(statement.encode())
+    yield compiled, compiled.placement
+
+
+def _changes_table(spec: ir.Target, catalog: Catalog) -> bool:
+    missing = catalog.get(spec.table) is None
+    return missing or spec.load_mode != "append" or spec.on_new_columns == "add"
+
+
+def _write(
+    connection: Connection, scope: Scope, spec: ir.Target, placement: Placement, flow: Flow
+) -> Written:
+    items = [exported(column) for column in placement.columns]
+    source = flow.program.result.source
+    lineage = Lineage(scope.run_id, scope.pipeline.id, source) if placement.lineage else None
+    shape = Shape(placement.columns, lineage, sequence=bool(placement.key))
+    load = Load(connection, scope, spec, placement, shape, flow.schema(items))
+    return modes.write(load, flow.batches(items, in_order=bool(placement.key)))
+
+
+def _outcome(
+    step: Step,
+    spec: ir.Target,
+    placement: Placement,
+    compiled: Compiled,
+    flow: Flow,
+    written: Written,
+    rules: tuple[RuleResult, ...],
+) -> Outcome:
+    counts = flow.counts()
+    counts = replace(
+        counts,
+        staged=flow.inputs.staged,
+        loaded=written.loaded,
+        inserted=written.inserted,
+        updated=written.updated,
+        deduplicated=counts.deduplicated + written.repeated,
+    )
+    _balance(step, flow, counts, written)
+    types, lineage = column_facts(compiled.program.columns)
+    written_names = {column.name for column in placement.columns}
+    return Outcome(
+        step.name,
+        step.kind,
+        counts,
+        rules,
+        spec.schema_,
+        {".".join(table): rows for table, rows in flow.spool.rows.items()},
+        tuple((c.name, c.postgres_type) for c in placement.columns),
+        {name: origins for name, origins in lineage.items() if name in written_names},
+        compiled.program.warnings,
+        compiled.program.sql(),
+    )
+
+
+def _balance(step: Step, flow: Flow, counts: Counts, written: Written) -> None:
+    alive = written.loaded + written.repeated
+    spooled = sum(flow.spool.rows.values())
+    balanced = flow.passed == alive and spooled == counts.quarantined + counts.rejected
+    if not flow.held and flow.inputs.scans:
+        balanced = balanced and counts.read == counts.loaded + counts.gone
+    if not balanced:
+        raise CountsDisagree(step.name, ", ".join(f"{k} {v}" for k, v in asdict(counts).items()))

@@ -1,0 +1,83 @@
+"""A step's place in its run: opened before it, recorded with it, never done twice."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from kaireon_dagster.engine.errors import RunEnded
+from kaireon_dagster.engine.outcome import Outcome
+from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.plan.steps import Step
+from kaireon_dagster.state import ledger, runs
+from kaireon_dagster.state.database import Connection
+
+_CHANGED = (
+    "the document has changed since this run committed the step; it was not done a second time, "
+    "start a new run to apply the change"
+)
+
+
+def open_run(connection: Connection, scope: Scope) -> None:
+    """Make sure that the run has its row; a failed run that is taken up again runs again."""
+    pipeline = scope.pipeline
+    runs.open_run(
+        connection,
+        scope.run_id,
+        pipeline.id,
+        pipeline.tenant_id,
+        scope.pipeline_hash,
+        scope.plan.upstream_targets(),
+    )
+    connection.commit()
+
+
+def begin(connection: Connection, scope: Scope, step: Step) -> Outcome | None:
+    """Start a step, or give the outcome of the time it already committed.
+
+    Raises:
+        RunEnded: the run has failed in another step meanwhile.
+    """
+    run = runs.get_run(connection, scope.run_id)
+    if run is None or run.status == "failed":
+        raise RunEnded(scope.run_id, step.name)
+    runs.beat(connection, scope.run_id)
+    row = ledger.find(connection, scope.run_id, step.name)
+    connection.commit()
+    if row is None:
+        return None
+    outcome = replace(Outcome.from_json(row.detail), repeated=True)
+    if row.pipeline_hash != scope.pipeline_hash:
+        outcome = replace(outcome, warnings=(*outcome.warnings, _CHANGED))
+    return outcome
+
+
+def record(connection: Connection, scope: Scope, outcome: Outcome) -> None:
+    """Write the ledger row and the run's node results, in the step's transaction."""
+    counts = asdict(outcome.counts)
+    ledger.record(
+        connection,
+        scope.run_id,
+        outcome.step,
+        scope.pipeline.id,
+        scope.pipeline_hash,
+        outcome.table,
+        counts,
+        outcome.to_json(),
+    )
+    runs.record_node(connection, scope.run_id, outcome.step, _node_results(outcome))
+    if outcome.kind == "load":
+        runs.finish_target(connection, scope.run_id, outcome.step)
+
+
+def _node_results(outcome: Outcome) -> dict[str, object]:
+    counts = outcome.counts
+    return {
+        "rowsIn": counts.read + counts.staged,
+        "rowsRead": counts.read,
+        "rowsOut": counts.loaded or counts.staged,
+        "rowsLoaded": counts.loaded,
+        "rowsQuarantined": counts.quarantined + counts.rejected,
+        "warnings": list(outcome.warnings),
+        "status": "completed_with_errors" if counts.quarantined + counts.rejected else "completed",
+        "seconds": outcome.seconds,
+    }

@@ -1,0 +1,149 @@
+"""What stage and load share: inputs opened, the step compiled, its rows flowing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import cast
+
+import duckdb
+
+from kaireon_dagster import ir
+from kaireon_dagster.engine.catalog import read_catalog
+from kaireon_dagster.engine.dataset import judge
+from kaireon_dagster.engine.fetching import load_lookup
+from kaireon_dagster.engine.flow import Flow
+from kaireon_dagster.engine.inputs import Inputs, open_inputs
+from kaireon_dagster.engine.outcome import RuleResult
+from kaireon_dagster.engine.relation import Relation
+from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.engine.session import open_session
+from kaireon_dagster.engine.spool import Spool, TableName
+from kaireon_dagster.engine.tally import Tally
+from kaireon_dagster.errors import Terminal
+from kaireon_dagster.plan.catalog import Catalog
+from kaireon_dagster.plan.columns import Columns
+from kaireon_dagster.plan.compile import Compiled, compile_step, lookups, tables
+from kaireon_dagster.plan.steps import Step
+from kaireon_dagster.state.database import Connection
+from kaireon_dagster.state.dlq import ensure_table
+
+_TOLD = (duckdb.BinderException, duckdb.CatalogException, duckdb.OutOfMemoryException)
+"""DuckDB errors whose text speaks of names and limits; the text of others may quote a row."""
+
+
+class WorkerFault(Terminal):
+    """The worker's engine could not run a step's SQL."""
+
+    def __init__(self, step: str, kind: str, told: str) -> None:
+        super().__init__(step, kind, told)
+        self.step, self.kind, self.told = step, kind, told
+
+    def __str__(self) -> str:
+        said = f": {self.told}" if self.told else ""
+        return (
+            f"step {self.step!r}: the worker's engine stopped with {self.kind}{said}; see the step's SQL "
+            "with `kaireon-dagster plan`"
+        )
+
+
+@contextmanager
+def working(
+    scope: Scope, step: Step, relations: Mapping[str, Relation]
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Inputs]]:
+    """A session with the step's inputs open; DuckDB's errors leave it without values of rows."""
+    try:
+        with (
+            open_session(scope) as session,
+            open_inputs(session, scope, step, relations) as inputs,
+        ):
+            yield session, inputs
+    except duckdb.Error as error:
+        told = str(error).splitlines()[0] if isinstance(error, _TOLD) else ""
+        raise WorkerFault(step.name, type(error).__name__, told) from None
+
+
+def compile_here(
+    scope: Scope,
+    step: Step,
+    session: duckdb.DuckDBPyConnection,
+    inputs: Inputs,
+    catalog: Catalog,
+) -> Compiled:
+    """Compile the step for the columns at hand, with its lookup tables beside it."""
+    for lookup in lookups(scope.plan, step):
+        load_lookup(session, scope, lookup, catalog)
+    return compile_step(scope.plan, step, inputs.leaves, catalog)
+
+
+def catalog_of(connection: Connection, scope: Scope, step: Step) -> Catalog:
+    """The tables that a step touches, as they are now."""
+    return read_catalog(connection, tables(scope.plan, step))
+
+
+@contextmanager
+def flowing(
+    scope: Scope, step: Step, session: duckdb.DuckDBPyConnection, inputs: Inputs, compiled: Compiled
+) -> Iterator[Flow]:
+    """The step's rows, ready to come by."""
+    program = compiled.program
+    quarantine = quarantine_tables(scope.pipeline)
+    folder = scope.settings.spill_folder
+    with Spool(program, quarantine, scope.pipeline.id, scope.run_id, folder) as spool:
+        flow = Flow(scope, program, session, inputs, spool, Tally(program))
+        flow.prepare()
+        yield flow
+
+
+def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, TableName]:
+    """Where the refused rows of each node go."""
+    usual = ir.split_table(pipeline.dlq_destination)
+    found = dict.fromkeys((node.id for node in pipeline.nodes), usual)
+    for node in pipeline.nodes:
+        if node.kind == "validate":
+            own = cast("ir.Validate", node).quarantine
+            if own is not None and own.table is not None:
+                found[node.id] = ir.split_table(own.table)
+    return found
+
+
+def ensure_quarantine(connection: Connection, scope: Scope, step: Step) -> None:
+    """Make the quarantine tables that a step may need, before its transaction."""
+    pipeline = scope.pipeline
+    places = quarantine_tables(pipeline)
+    wanted = {places[node] for node in step.nodes if pipeline.error_handling.dlq.enabled}
+    for node_id in step.nodes:
+        node = pipeline.node(node_id)
+        if node.kind == "validate" and _quarantines(cast("ir.Validate", node)):
+            wanted.add(places[node_id])
+    for schema, table in sorted(wanted):
+        ensure_table(connection, schema, table)
+    connection.commit()
+
+
+def _quarantines(node: ir.Validate) -> bool:
+    return any(rule.on_fail == "quarantine" for rule in node.row_level)
+
+
+def rule_results(scope: Scope, step: Step, flow: Flow | None) -> tuple[RuleResult, ...]:
+    """Results of the document's row rules and dataset validators in a step."""
+    nodes = [scope.pipeline.node(node_id) for node_id in step.nodes]
+    documented = frozenset(
+        (node.id, rule.id)
+        for node in nodes
+        if node.kind == "validate"
+        for rule in cast("ir.Validate", node).row_level
+    )
+    if flow is None:
+        return tuple(judge(nodes, None, None))
+    return (*flow.rules(documented), *judge(nodes, flow.program, flow.tally))
+
+
+def column_facts(columns: Columns) -> tuple[tuple[tuple[str, str], ...], dict[str, tuple[tuple[str, str], ...]]]:
+    """Names and types of columns, and the columns that each was computed from."""
+    types = tuple((column.name, column.type.postgres) for column in columns)
+    lineage = {c.name: tuple(sorted((o.relation, o.column) for o in c.origins)) for c in columns}
+    return types, lineage
+
+
+Log = Callable[[str], None]
