@@ -1,0 +1,97 @@
+"""Regular expressions that mean the same in Python's `re` and in RE2, which runs them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+# What Python reads and RE2 does not, by the characters after an opening `(?`.
+_REFUSED_GROUPS = {
+    "=": "look-ahead",
+    "!": "look-ahead",
+    "<=": "look-behind",
+    "<!": "look-behind",
+    "P=": "a backreference",
+    "(": "a conditional",
+    ">": "an atomic group",
+    "#": "a comment group",
+}
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?[:)]")
+_POSSESSIVE = re.compile(r"(?:[*+?]|\{\d*,?\d*\})\+")
+_REPEAT = re.compile(r"\{(\d*)(,?)(\d*)\}")
+# RE2 refuses to unroll more.
+_MOST_REPEATS = 1000
+_ADVICE = "RE2 runs the rule; write it without, or as two rules"
+
+
+def find_regex_fault(pattern: str) -> str | None:
+    """Say why a pattern is outside the common subset; None when both engines read it alike."""
+    if not pattern:
+        return "the pattern is empty"
+    try:
+        with warnings.catch_warnings():
+            # Python warns of sets that a later version may read in another way; RE2 has them.
+            warnings.simplefilter("ignore", FutureWarning)
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"not a regular expression: {error}"
+    return _scan(pattern)
+
+
+def _scan(pattern: str) -> str | None:
+    position, in_set = 0, False
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "\\":
+            fault = _find_escape_fault(pattern[position + 1 : position + 2], in_set)
+            position += 2
+        else:
+            fault = None if in_set else _find_group_or_repeat_fault(pattern, position)
+            opens = character == "[" and not in_set
+            position += 1 + (_length_of_set_start(pattern, position + 1) if opens else 0)
+            in_set = opens or (in_set and character != "]")
+        if fault is not None:
+            return fault
+    return None
+
+
+def _length_of_set_start(pattern: str, position: int) -> int:
+    # A `]` that comes first in a set, or first after `^`, is a member and does not end it.
+    negated = pattern.startswith("^", position)
+    return negated + pattern.startswith("]", position + negated)
+
+
+def _find_escape_fault(letter: str, in_set: bool) -> str | None:
+    if letter.isdigit() and letter != "0" and not in_set:
+        return f"a backreference (\\{letter}) is refused: {_ADVICE}"
+    if letter == "Z":
+        return r"\Z is Python's own; write $"
+    if letter in ("N", "u", "U"):
+        return rf"\{letter} is Python's own; write the character itself, or \x{{…}} by its code"
+    return None
+
+
+def _find_group_or_repeat_fault(pattern: str, position: int) -> str | None:
+    if pattern.startswith("(?", position):
+        return _find_group_fault(pattern, position)
+    if _POSSESSIVE.match(pattern, position):
+        return f"a possessive quantifier is refused: {_ADVICE}"
+    repeat = _REPEAT.match(pattern, position)
+    if repeat is None:
+        return None
+    if not repeat[1] and repeat[3]:
+        return "RE2 needs the lower bound of a repeat: {0,n}"
+    if any(int(count) > _MOST_REPEATS for count in (repeat[1], repeat[3]) if count):
+        return f"a repeat above {_MOST_REPEATS} is refused by RE2, which runs the rule"
+    return None
+
+
+def _find_group_fault(pattern: str, position: int) -> str | None:
+    for opening, name in _REFUSED_GROUPS.items():
+        if pattern.startswith(opening, position + 2):
+            return f"{name} is refused: {_ADVICE}"
+    flags = _FLAGS.match(pattern, position)
+    unknown = set((flags[1] + (flags[2] or "")) if flags else "") - set("ims")
+    if unknown:
+        return f"flag {min(unknown)!r} is refused; allowed: 'i', 'm' or 's'"
+    return None
