@@ -48,7 +48,10 @@ class CopyStream:
         self._join()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         end = None if error is None else CopyStopped()
         while self._thread.is_alive():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pgpq
 import pgpq.encoders
@@ -37,14 +38,16 @@ class BinaryEncoder:
 
     def rows(self, columns: Sequence[pa.Array]) -> bytes:
         """The rows of one batch."""
-        return self._encoder.write_batch(pa.RecordBatch.from_arrays(list(columns), schema=self.schema))
+        return self._encoder.write_batch(
+            pa.RecordBatch.from_arrays(list(columns), schema=self.schema)
+        )
 
     def trailer(self) -> bytes:
         """The end of the stream."""
         return self._encoder.finish()
 
 
-def _encoder(field: pa.Field, jsonb: bool) -> object:
+def _encoder(field: pa.Field, jsonb: bool) -> Any:
     if jsonb:
         return pgpq.encoders.StringEncoderBuilder.new_with_output(field, pgpq.schema.Jsonb())
     return pgpq.ArrowToPostgresBinaryEncoder.infer_encoder(field)

@@ -82,7 +82,9 @@ class BudgetExceeded(Terminal):
 class LookupNotUnique(Terminal):
     """A lookup table with several rows for one key."""
 
-    def __init__(self, node: str, table: str, key: tuple[str, ...], repeated: tuple[str, ...]) -> None:
+    def __init__(
+        self, node: str, table: str, key: tuple[str, ...], repeated: tuple[str, ...]
+    ) -> None:
         super().__init__(node, table, key, repeated)
         self.node, self.table, self.key, self.repeated = node, table, key, repeated
 

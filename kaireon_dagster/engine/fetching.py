@@ -21,7 +21,17 @@ from kaireon_dagster.plan.target import qualified
 from kaireon_dagster.plan.types import SqlType
 from kaireon_dagster.state.database import Database
 
-_NATIVE = ("integer", "bigint", "smallint", "boolean", "double", "real", "date", "timestamp", "text")
+_NATIVE = (
+    "integer",
+    "bigint",
+    "smallint",
+    "boolean",
+    "double",
+    "real",
+    "date",
+    "timestamp",
+    "text",
+)
 """Types that ADBC brings in the worker's own form; the others come as their text."""
 _REPEATED_SHOWN = 3
 
@@ -77,7 +87,11 @@ def _read(name: str, type_: SqlType) -> str:
 
 @contextmanager
 def staged_view(
-    connection: duckdb.DuckDBPyConnection, scope: Scope, relation: StagedTable, view: str, where: str
+    connection: duckdb.DuckDBPyConnection,
+    scope: Scope,
+    relation: StagedTable,
+    view: str,
+    where: str,
 ) -> Iterator[None]:
     """A staged table under a name in the worker, readable once, in the order it was written."""
     hidden = [(name, _LUGGAGE[name]) for name in relation.luggage]

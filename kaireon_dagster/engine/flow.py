@@ -100,7 +100,14 @@ class Flow:
     def rules(self, documented: frozenset[tuple[str, str]]) -> tuple[RuleResult, ...]:
         """How the rules that stand in the document fared."""
         return tuple(
-            RuleResult(c.node, c.rule, c.severity, self.tally.failed[c.bit], not self.tally.failed[c.bit], c.what)
+            RuleResult(
+                c.node,
+                c.rule,
+                c.severity,
+                self.tally.failed[c.bit],
+                not self.tally.failed[c.bit],
+                c.what,
+            )
             for c in self.program.checks
             if (c.node, c.rule) in documented
         )
@@ -132,10 +139,14 @@ class Flow:
         codes = set(dead.column(FATE).unique().to_pylist())
         for exit_ in self.program.exits:
             if exit_.kind == "fail" and exit_.code in codes:
-                failed = (c for c in self.program.checks if c.node == exit_.node and c.severity == "fail")
+                failed = (
+                    c for c in self.program.checks if c.node == exit_.node and c.severity == "fail"
+                )
                 check = next(c for c in failed if self.tally.failed[c.bit])
                 count = self.tally.failed[check.bit]
-                raise RowsRefused(check.node, check.rule, check.field, check.what, count, self._place(check))
+                raise RowsRefused(
+                    check.node, check.rule, check.field, check.what, count, self._place(check)
+                )
 
     def _place(self, check: Check) -> str:
         ordinal = self.tally.first.get(check.bit)

@@ -46,7 +46,10 @@ class Inputs:
 
 @contextmanager
 def open_inputs(
-    connection: duckdb.DuckDBPyConnection, scope: Scope, step: Step, relations: Mapping[str, Relation]
+    connection: duckdb.DuckDBPyConnection,
+    scope: Scope,
+    step: Step,
+    relations: Mapping[str, Relation],
 ) -> Iterator[Inputs]:
     """Open all inputs of a step."""
     inputs = Inputs()
@@ -64,7 +67,9 @@ def open_inputs(
 def _require_all_or_none(scope: Scope, inputs: Inputs) -> None:
     bare = [name for name, leaf in inputs.leaves.items() if not leaf.columns.items]
     if bare and not inputs.without_columns:
-        raise NodeFault(bare[0], "has no file, so its columns are not known to the nodes that read it")
+        raise NodeFault(
+            bare[0], "has no file, so its columns are not known to the nodes that read it"
+        )
 
 
 def _open_files(
@@ -88,7 +93,9 @@ def _open_files(
         for column, type_ in scan.columns
     )
     inputs.scans[source.id] = scan
-    inputs.leaves[name] = Rows(name, Columns(columns, source.id), file=file is not None, source=source.id)
+    inputs.leaves[name] = Rows(
+        name, Columns(columns, source.id), file=file is not None, source=source.id
+    )
 
 
 def _empty_is_null(source: ir.Source) -> bool:

@@ -56,7 +56,9 @@ def load_target(scope: Scope, step: Step, relations: Mapping[str, Relation]) -> 
         outcome = begin(connection, scope, step)
         if outcome is None:
             ensure_quarantine(connection, scope, step)
-            outcome = _load(connection, scope, step, spec, usable(connection, scope, step, relations))
+            outcome = _load(
+                connection, scope, step, spec, usable(connection, scope, step, relations)
+            )
         connection.commit()
         close_if_last(connection, scope, step)
     return outcome
@@ -75,7 +77,9 @@ def _require_runnable(scope: Scope, spec: ir.Target) -> None:
 
 
 def _backs_up(spec: ir.Target) -> bool:
-    return spec.load_mode == "truncate" and bool(spec.backup_before_load and spec.backup_before_load.enabled)
+    return spec.load_mode == "truncate" and bool(
+        spec.backup_before_load and spec.backup_before_load.enabled
+    )
 
 
 def _load(
@@ -188,7 +192,7 @@ def _outcome(
         counts,
         rules,
         spec.schema_,
-        {".".join(table): rows for table, rows in flow.spool.rows.items()},
+        dict(flow.spool.rows),
         tuple((c.name, c.postgres_type) for c in placement.columns),
         {name: origins for name, origins in lineage.items() if name in written_names},
         compiled.program.warnings,

@@ -61,7 +61,11 @@ def runnable(mode: str) -> bool:
 
 def append(load: Load, batches: Iterator[pa.RecordBatch]) -> Written:
     """Add the rows to what is there."""
-    loaded = _through_staging(load, batches) if load.placement.needs_staging else _straight(load, batches)
+    loaded = (
+        _through_staging(load, batches)
+        if load.placement.needs_staging
+        else _straight(load, batches)
+    )
     return Written(loaded, inserted=loaded)
 
 
@@ -153,7 +157,9 @@ def _names(load: Load) -> tuple[str, ...]:
 def _casts(load: Load, prefix: str = "") -> str:
     by_server = {c.name: c.postgres_type for c in load.shape.columns if c.by_server}
     return ", ".join(
-        f"{prefix}{ident(name)}::{by_server[name]}" if name in by_server else f"{prefix}{ident(name)}"
+        f"{prefix}{ident(name)}::{by_server[name]}"
+        if name in by_server
+        else f"{prefix}{ident(name)}"
         for name in _names(load)
     )
 

@@ -7,10 +7,10 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import PythonUDFType
 
 from kaireon_dagster import ir
 from kaireon_dagster.engine.errors import EnvironmentMissing
@@ -45,7 +45,9 @@ def _config(scope: Scope, spill: str) -> dict[str, str | bool | int | float | li
 def _prepare(connection: duckdb.DuckDBPyConnection, scope: Scope) -> None:
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_progress_bar = false")
-    connection.create_function("flow_sha512", _sha512, ["VARCHAR"], "VARCHAR", type="arrow")  # type: ignore[arg-type,list-item]
+    connection.create_function(
+        "flow_sha512", _sha512, ["VARCHAR"], "VARCHAR", type=PythonUDFType.ARROW
+    )
     values = {
         variables.RUN_ID: scope.run_id,
         variables.PIPELINE_ID: scope.pipeline.id,
@@ -59,7 +61,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, scope: Scope) -> None:
 def _salts(pipeline: ir.Pipeline) -> dict[str, str]:
     found = {}
     for node in pipeline.nodes:
-        for op in cast("ir.Transform", node).ops if node.kind == "transform" else ():
+        for op in node.ops if node.kind == "transform" else ():
             if op.type == "hash" and op.salt_env:
                 found[variables.salt(op.salt_env)] = _environment(node.id, op.salt_env)
     return found
@@ -72,5 +74,7 @@ def _environment(node: str, variable: str) -> str:
 
 
 def _sha512(texts: pa.Array) -> pa.Array:
-    digests = (None if t is None else hashlib.sha512(t.encode()).hexdigest() for t in texts.to_pylist())
+    digests = (
+        None if t is None else hashlib.sha512(t.encode()).hexdigest() for t in texts.to_pylist()
+    )
     return pa.array(digests, pa.string())

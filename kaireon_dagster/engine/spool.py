@@ -19,7 +19,6 @@ from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.dlq import DlqRow, store
 from kaireon_dagster.state.quarantine import encode_row
 
-TableName = tuple[str, str]
 PARSE = "parse"
 
 
@@ -31,20 +30,30 @@ class Spool:
     """
 
     def __init__(
-        self, program: Program, tables: Mapping[str, TableName], pipeline: str, run: str, folder: Path | None
+        self,
+        program: Program,
+        tables: Mapping[str, str],
+        pipeline: str,
+        run: str,
+        folder: Path | None,
     ) -> None:
-        self._checks = [check for check in program.checks if check.severity in ("quarantine", "fail")]
+        self._checks = [
+            check for check in program.checks if check.severity in ("quarantine", "fail")
+        ]
         self._program = program
         self._tables = tables
         self._owner = (pipeline, run)
         self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)
-        self.rows: Counter[TableName] = Counter()
+        self.rows: Counter[str] = Counter()
 
     def __enter__(self) -> Spool:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._file.close()
 
@@ -52,28 +61,35 @@ class Spool:
         """Take the quarantined rows of a batch."""
         for fate, bits, row in refused_rows(dead, rows):
             node = self._program.exit(fate).node
-            rules = [check.rule for check in self._checks if bits >> check.bit & 1 and check.node == node]
+            rules = [
+                check.rule for check in self._checks if bits >> check.bit & 1 and check.node == node
+            ]
             self._write(node, rules[0] if rules else "", _with_rules(row, rules))
 
     def add_reject(self, node: str, reject: Reject) -> None:
         """Take a row that could not be read: its bytes, its place and the cause."""
-        row = {"_raw": reject.raw, "_file": reject.file, "_line": reject.line, "_cause": reject.cause}
+        row = {
+            "_raw": reject.raw,
+            "_file": reject.file,
+            "_line": reject.line,
+            "_cause": reject.cause,
+        }
         self._write(node, PARSE, encode_row(row))
 
     def store(self, connection: Connection) -> int:
         """Copy all into their tables, in the caller's transaction; how many there were."""
-        return sum(store(connection, *table, self._read(table)) for table in self.rows)
+        return sum(store(connection, table, self._read(table)) for table in self.rows)
 
     def _write(self, node: str, rule: str, row: str) -> None:
         table = self._tables[node]
         self.rows[table] += 1
-        self._file.write(json.dumps([*table, node, rule, row]) + "\n")
+        self._file.write(json.dumps([table, node, rule, row]) + "\n")
 
-    def _read(self, table: TableName) -> Iterator[DlqRow]:
+    def _read(self, table: str) -> Iterator[DlqRow]:
         self._file.seek(0)
         for line in self._file:
-            schema, name, node, rule, row = json.loads(line)
-            if (schema, name) == table:
+            name, node, rule, row = json.loads(line)
+            if name == table:
                 yield DlqRow(*self._owner, node, rule, row)
 
 

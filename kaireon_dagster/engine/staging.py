@@ -9,6 +9,7 @@ from dataclasses import replace
 import duckdb
 from psycopg import sql
 
+from kaireon_dagster import ir
 from kaireon_dagster.engine import relations as checkpoints
 from kaireon_dagster.engine.dataset import refuse_broken
 from kaireon_dagster.engine.encoding import exported
@@ -64,7 +65,9 @@ def stage_node(
             return staged, earlier
         _forget(connection, scope, step)
         ensure_quarantine(connection, scope, step)
-        staged, outcome = _stage(connection, scope, step, usable(connection, scope, step, relations))
+        staged, outcome = _stage(
+            connection, scope, step, usable(connection, scope, step, relations)
+        )
         checkpoints.save(connection, scope, step.name, staged)
         record(connection, scope, outcome)
     return staged, outcome
@@ -107,12 +110,16 @@ def is_whole(connection: Connection, staged: StagedTable) -> bool:
 def _forget(connection: Connection, scope: Scope, step: Step) -> None:
     # What an earlier attempt of this step refused is refused again; it must not stand twice.
     places = quarantine_tables(scope.pipeline)
-    delete = sql.SQL('DELETE FROM {} WHERE "pipelineId" = %s AND "runId" = %s AND "nodeId" = ANY(%s)')
+    delete = sql.SQL(
+        'DELETE FROM {} WHERE "pipelineId" = %s AND "runId" = %s AND "nodeId" = ANY(%s)'
+    )
     if not _unrecord(connection, scope, step):
         return
     for table in {places[node] for node in step.nodes}:
-        name = sql.Identifier(*table)
-        there = connection.execute("SELECT to_regclass(%s)", (name.as_string(connection),)).fetchone()
+        name = sql.Identifier(*ir.split_table(table))
+        there = connection.execute(
+            "SELECT to_regclass(%s)", (name.as_string(connection),)
+        ).fetchone()
         if there and there[0] is not None:
             values = (scope.pipeline.id, scope.run_id, list(step.nodes))
             connection.execute(delete.format(name), values)
@@ -166,7 +173,7 @@ def _rows(
             replace(flow.counts(), staged=staged.rows),
             rules,
             f"{staged.schema}.{staged.table}",
-            {".".join(table): rows for table, rows in flow.spool.rows.items()},
+            dict(flow.spool.rows),
             types,
             lineage,
             compiled.program.warnings,
@@ -180,7 +187,9 @@ def _write(connection: Connection, scope: Scope, step: Step, flow: Flow) -> Stag
     name = staged_table(_kind(scope, step), scope.pipeline.id, step.node, scope.run_id)
     place = (scope.database.staging_schema, name)
     columns = _placed(rows)
-    definition = ", ".join(f'"{c.name.replace(chr(34), chr(34) * 2)}" {c.postgres_type}' for c in columns)
+    definition = ", ".join(
+        f'"{c.name.replace(chr(34), chr(34) * 2)}" {c.postgres_type}' for c in columns
+    )
     connection.execute(f"DROP TABLE IF EXISTS {qualified(place)}".encode())
     connection.execute(f"CREATE UNLOGGED TABLE {qualified(place)} ({definition})".encode())
     items = [exported(column) for column in columns]

@@ -31,7 +31,9 @@ class Tally:
         self.failed: Counter[int] = Counter()
         self.first: dict[int, int | None] = {}
 
-    def add(self, batch: pa.RecordBatch, rows: Rows, place: int) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
+    def add(
+        self, batch: pa.RecordBatch, rows: Rows, place: int
+    ) -> tuple[pa.RecordBatch, pa.RecordBatch | None]:
         """Count a batch, whose first row has the given place; split it into alive and dead rows."""
         self.seen += batch.num_rows
         self._count_checks(batch, rows, place)
@@ -85,7 +87,9 @@ def refused_rows(dead: pa.RecordBatch, rows: Rows) -> Iterable[tuple[int, int, s
         return
     kept = dead.filter(pc.is_valid(dead.column(ROW)))
     columns = [kept.column(name).to_pylist() for name in rows.failed]
-    for index, (fate, row) in enumerate(zip(kept.column(FATE).to_pylist(), kept.column(ROW).to_pylist(), strict=True)):
+    for index, (fate, row) in enumerate(
+        zip(kept.column(FATE).to_pylist(), kept.column(ROW).to_pylist(), strict=True)
+    ):
         bits = 0
         for position, name in enumerate(rows.failed):
             bits |= columns[position][index] << (63 * int(name.rsplit("_", 1)[1]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import cast
 
 import duckdb
 
@@ -18,7 +17,7 @@ from kaireon_dagster.engine.outcome import RuleResult
 from kaireon_dagster.engine.relation import Relation
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.session import open_session
-from kaireon_dagster.engine.spool import Spool, TableName
+from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.tally import Tally
 from kaireon_dagster.errors import Terminal
 from kaireon_dagster.plan.catalog import Catalog
@@ -95,15 +94,13 @@ def flowing(
         yield flow
 
 
-def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, TableName]:
+def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, str]:
     """Where the refused rows of each node go."""
-    usual = ir.split_table(pipeline.dlq_destination)
-    found = dict.fromkeys((node.id for node in pipeline.nodes), usual)
+    found = dict.fromkeys((node.id for node in pipeline.nodes), pipeline.dlq_destination)
     for node in pipeline.nodes:
         if node.kind == "validate":
-            own = cast("ir.Validate", node).quarantine
-            if own is not None and own.table is not None:
-                found[node.id] = ir.split_table(own.table)
+            if node.quarantine is not None:
+                found[node.id] = node.quarantine.table
     return found
 
 
@@ -114,10 +111,10 @@ def ensure_quarantine(connection: Connection, scope: Scope, step: Step) -> None:
     wanted = {places[node] for node in step.nodes if pipeline.error_handling.dlq.enabled}
     for node_id in step.nodes:
         node = pipeline.node(node_id)
-        if node.kind == "validate" and _quarantines(cast("ir.Validate", node)):
+        if node.kind == "validate" and _quarantines(node):
             wanted.add(places[node_id])
-    for schema, table in sorted(wanted):
-        ensure_table(connection, schema, table)
+    for table in sorted(wanted):
+        ensure_table(connection, table)
     connection.commit()
 
 
@@ -129,21 +126,17 @@ def rule_results(scope: Scope, step: Step, flow: Flow | None) -> tuple[RuleResul
     """Results of the document's row rules and dataset validators in a step."""
     nodes = [scope.pipeline.node(node_id) for node_id in step.nodes]
     documented = frozenset(
-        (node.id, rule.id)
-        for node in nodes
-        if node.kind == "validate"
-        for rule in cast("ir.Validate", node).row_level
+        (node.id, rule.id) for node in nodes if node.kind == "validate" for rule in node.row_level
     )
     if flow is None:
         return tuple(judge(nodes, None, None))
     return (*flow.rules(documented), *judge(nodes, flow.program, flow.tally))
 
 
-def column_facts(columns: Columns) -> tuple[tuple[tuple[str, str], ...], dict[str, tuple[tuple[str, str], ...]]]:
+def column_facts(
+    columns: Columns,
+) -> tuple[tuple[tuple[str, str], ...], dict[str, tuple[tuple[str, str], ...]]]:
     """Names and types of columns, and the columns that each was computed from."""
     types = tuple((column.name, column.type.postgres) for column in columns)
     lineage = {c.name: tuple(sorted((o.relation, o.column) for o in c.origins)) for c in columns}
     return types, lineage
-
-
-Log = Callable[[str], None]

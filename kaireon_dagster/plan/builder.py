@@ -56,7 +56,9 @@ class Builder:
         self.statements.append(Statement(held, sql, replace(rows, view=held), comment))
         alive = f"{rows.view}.alive"
         kept = ", ".join([*visible, *rows.luggage])
-        self.view(alive, f"SELECT {kept}\nFROM {ident(held)}\nWHERE {rows.alive}", "rows that go on")
+        self.view(
+            alive, f"SELECT {kept}\nFROM {ident(held)}\nWHERE {rows.alive}", "rows that go on"
+        )
         return rows.unmarked(alive)
 
     def program(self, result: Rows) -> Program:
@@ -216,7 +218,9 @@ class NodeBuilder:
             if name.lower() not in taken:
                 return name
 
-    def _star(self, assign: Mapping[str, str], exclude: Iterable[str], rename: Mapping[str, str]) -> str:
+    def _star(
+        self, assign: Mapping[str, str], exclude: Iterable[str], rename: Mapping[str, str]
+    ) -> str:
         replaced = [f"{sql} AS {ident(c)}" for c, sql in assign.items() if self._has(c)]
         parts = [
             ("EXCLUDE", [ident(c) for c in exclude]),

@@ -99,7 +99,9 @@ class Columns:
         gone = {self.get(name).name for name in names}
         left = tuple(c for c in self.items if c.name not in gone)
         if not left:
-            raise ColumnFault(self.node, ", ".join(sorted(gone)), "would leave no column", self.names)
+            raise ColumnFault(
+                self.node, ", ".join(sorted(gone)), "would leave no column", self.names
+            )
         return self._with(left)
 
     def rename(self, old: str, new: str) -> Columns:
@@ -116,7 +118,9 @@ class Columns:
 
     def _refuse_clash(self, name: str) -> None:
         if any(c.name.lower() == name.lower() for c in self.items):
-            raise ColumnFault(self.node, name, "already exists (names differ by case at most)", self.names)
+            raise ColumnFault(
+                self.node, name, "already exists (names differ by case at most)", self.names
+            )
 
     def _with(self, items: Iterable[Column]) -> Columns:
         return Columns(tuple(items), self.node)

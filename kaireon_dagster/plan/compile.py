@@ -51,7 +51,7 @@ class _StepCompiler:
     def compile(self) -> Compiled:
         node = self.plan.pipeline.node(self.step.node)
         if node.kind == "target":
-            return self._load(cast("ir.Target", node))
+            return self._load(node)
         return Compiled(self.builder.program(self._rows(node)))
 
     def _load(self, spec: ir.Target) -> Compiled:
@@ -61,11 +61,11 @@ class _StepCompiler:
         target.fit(builder, placement, self.catalog.get(spec.table))
         return Compiled(self.builder.program(builder.finish()), placement)
 
-    def _rows(self, node: ir.Node) -> Rows:
+    def _rows(self, node: ir.AnyNode) -> Rows:
         if node.kind == "source":
             return replace(self.leaves[node.id], source=node.id)
         if node.kind == "join":
-            return self._join(cast("ir.Join", node))
+            return self._join(node)
         builder = self._enter(node)
         _NODES.get(node.kind, _refuse)(self, builder, node)
         return builder.finish()
@@ -74,45 +74,43 @@ class _StepCompiler:
         left, right = (self._read(node.id, reference) for reference in node.inputs)
         return routing.join(self.builder, node, left, right)
 
-    def _enter(self, node: ir.Node) -> NodeBuilder:
+    def _enter(self, node: ir.AnyNode) -> NodeBuilder:
         return NodeBuilder(self.builder, node.id, self._read(node.id, node.inputs[0]))
 
     def _read(self, reader: str, reference: str) -> Rows:
         upstream_id, route = ir.split_reference(reference)
         upstream = self.plan.pipeline.node(upstream_id)
         rows = self._upstream(upstream)
-        if route is None:
+        if route is None or not rows.routes:
             return rows
         builder = NodeBuilder(self.builder, f"{reader}.{route}", rows)
-        spec = cast("ir.Branch", upstream)
-        if self._leaf(upstream) is not None:
-            return rows
-        routing.follow(builder, spec, route)
+        staged = self._leaf(upstream) is not None
+        routing.follow(builder, cast("ir.Branch", upstream), route, counted=not staged)
         return builder.finish()
 
-    def _upstream(self, node: ir.Node) -> Rows:
+    def _upstream(self, node: ir.AnyNode) -> Rows:
         return self._leaf(node) or self._rows(node)
 
-    def _leaf(self, node: ir.Node) -> Rows | None:
+    def _leaf(self, node: ir.AnyNode) -> Rows | None:
         name = staged_name(node.id) if node.kind == "source" else node.id
         return self.leaves.get(name) if name in self.step.inputs else None
 
-    def transform(self, builder: NodeBuilder, node: ir.Node) -> None:
+    def transform(self, builder: NodeBuilder, node: ir.AnyNode) -> None:
         transform(builder, cast("ir.Transform", node), self.catalog)
 
-    def validate(self, builder: NodeBuilder, node: ir.Node) -> None:
+    def validate(self, builder: NodeBuilder, node: ir.AnyNode) -> None:
         validate.validate(builder, cast("ir.Validate", node), self.catalog)
 
-    def branch(self, builder: NodeBuilder, node: ir.Node) -> None:
+    def branch(self, builder: NodeBuilder, node: ir.AnyNode) -> None:
         read = frozenset(route for _, route in self.readers[node.id] if route)
         routing.branch(builder, cast("ir.Branch", node), read)
 
 
-def _refuse(compiler: _StepCompiler, _builder: NodeBuilder, node: ir.Node) -> None:
+def _refuse(compiler: _StepCompiler, _builder: NodeBuilder, node: ir.AnyNode) -> None:
     raise NotYetRunnable(compiler.plan.pipeline.id, node.id, f"a node of kind {node.kind!r}")
 
 
-_NODES: Mapping[str, Callable[[_StepCompiler, NodeBuilder, ir.Node], None]] = {
+_NODES: Mapping[str, Callable[[_StepCompiler, NodeBuilder, ir.AnyNode], None]] = {
     "transform": _StepCompiler.transform,
     "validate": _StepCompiler.validate,
     "branch": _StepCompiler.branch,
@@ -128,25 +126,25 @@ def lookups(plan: Plan, step: Step) -> tuple[Lookup, ...]:
     return tuple(found.values())
 
 
-def _lookups_of(node: ir.Node) -> Iterator[Lookup]:
+def _lookups_of(node: ir.AnyNode) -> Iterator[Lookup]:
     if node.kind == "transform":
-        for op in cast("ir.Transform", node).ops:
+        for op in node.ops:
             if op.type == "lookup_join":
                 yield lookup_of(node.id, op)
     if node.kind == "validate":
-        for rule in cast("ir.Validate", node).dataset_rules:
-            if rule.validator == "referential":
+        for rule in node.dataset_rules:
+            if isinstance(rule, ir.Referential):
                 yield validate.referenced(node.id, rule)
 
 
 def tables(plan: Plan, step: Step) -> tuple[TableName, ...]:
     """Tables that must be in the catalog before a step is compiled."""
     node = plan.pipeline.node(step.node)
-    own = (cast("ir.Target", node).table,) if node.kind == "target" else ()
+    own = (node.table,) if node.kind == "target" else ()
     return tuple(dict.fromkeys([*own, *(lookup.table for lookup in lookups(plan, step))]))
 
 
 def asks_for_file(pipeline: ir.Pipeline) -> bool:
     """Whether any node wants to know the file a row came from."""
-    ops = (op for node in pipeline.nodes if node.kind == "transform" for op in cast("ir.Transform", node).ops)
+    ops = (op for node in pipeline.nodes if node.kind == "transform" for op in node.ops)
     return any(op.type == "add_field" and variables.asks_for_file(op.value) for op in ops)

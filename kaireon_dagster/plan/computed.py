@@ -45,7 +45,9 @@ def attempt(node: NodeBuilder, compiled: Compiled, rule: str, field: str) -> Che
     severity = node.builder.fault
     if severity == "quarantine":
         node.enter()
-    check = node.builder.check(node.node, rule, severity, "the expression has no value for the row", field)
+    check = node.builder.check(
+        node.node, rule, severity, "the expression has no value for the row", field
+    )
     node.layer({ATTEMPT: f"TRY({{'v': {compiled.sql}}})"}, comment=f"try {rule}")
     node.layer(node.marks({check: f"{ATTEMPT} IS NULL"}), comment=f"mark where {rule} raised")
     node.note_failed([check])

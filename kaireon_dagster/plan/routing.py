@@ -48,10 +48,18 @@ def _take(node: NodeBuilder, spec: ir.Branch, index: int, route: ir.Route) -> No
     )
 
 
-def follow(node: NodeBuilder, spec: ir.Branch, route: str) -> None:
-    """Read one route of a branch: the rows of the other routes are not this reader's."""
+def follow(node: NodeBuilder, spec: ir.Branch, route: str, *, counted: bool) -> None:
+    """Read one route of a branch.
+
+    The rows of other routes leave as filtered where this reader is the only one (`counted`);
+    where the branch is staged, other steps read them, and they are simply not taken up here.
+    """
     mask = route_mask(spec, route)
-    node.send("filter", f"({hidden.ROUTES} & {mask}) = 0", f"rows of route {route}")
+    if counted:
+        node.send("filter", f"({hidden.ROUTES} & {mask}) = 0", f"rows of route {route}")
+    else:
+        tail = f"\nWHERE ({hidden.ROUTES} & {mask}) <> 0"
+        node.layer({}, tail=tail, comment=f"rows of route {route}")
     node.layer({}, exclude=[hidden.ROUTES], comment="forget the routes", routes=False)
 
 
@@ -68,7 +76,9 @@ def join(builder: Builder, spec: ir.Join, left: Rows, right: Rows) -> Rows:
     files = [f"{'lr'[i]}.{hidden.FILE}" for i, side in enumerate(sides) if side.file]
     file = [f"coalesce({', '.join(files)}) AS {hidden.FILE}"] if files else []
     name = f"{spec.id}.joined"
-    builder.view(name, f"SELECT {', '.join([*items, *file])}\nFROM {sources}", f"{spec.id}: {spec.type} join")
+    builder.view(
+        name, f"SELECT {', '.join([*items, *file])}\nFROM {sources}", f"{spec.id}: {spec.type} join"
+    )
     return Rows(name, columns, file=bool(files), source=sides[0].source)
 
 

@@ -51,7 +51,11 @@ class Rows:
     @property
     def luggage(self) -> tuple[str, ...]:
         """The hidden columns that survive into a durable table."""
-        held = ((self.sequence, hidden.SEQUENCE), (self.file, hidden.FILE), (self.routes, hidden.ROUTES))
+        held = (
+            (self.sequence, hidden.SEQUENCE),
+            (self.file, hidden.FILE),
+            (self.routes, hidden.ROUTES),
+        )
         return tuple(name for present, name in held if present)
 
     def unmarked(self, view: str) -> Rows:

@@ -162,7 +162,8 @@ def _constant(node: str, rule: ir.RowRule, type_: SqlType, argument: str) -> str
     fits = kind.is_numeric if type_.is_numeric else (kind.is_temporal or not type_.is_temporal)
     if not fits:
         raise NodeFault(
-            node, f"rule {rule.id!r} compares {type_.postgres} column {rule.field!r} with {argument!r}"
+            node,
+            f"rule {rule.id!r} compares {type_.postgres} column {rule.field!r} with {argument!r}",
         )
     if type_.is_numeric:
         return _number(type_, argument.strip())

@@ -74,7 +74,7 @@ def consumers(pipeline: ir.Pipeline) -> Mapping[str, tuple[tuple[str, str | None
 
 
 def _is_staged(
-    node: ir.Node,
+    node: ir.AnyNode,
     readers: Mapping[str, tuple[tuple[str, str | None], ...]],
     checkpoints: Checkpoints,
 ) -> bool:
@@ -103,16 +103,18 @@ def staged_name(source: str) -> str:
 
 
 def _fused(
-    pipeline: ir.Pipeline, end: ir.Node, staged: set[str]
+    pipeline: ir.Pipeline, end: ir.AnyNode, staged: set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     nodes: list[str] = []
     inputs: dict[str, None] = {}
 
-    def visit(node: ir.Node) -> None:
+    def visit(node: ir.AnyNode) -> None:
         for reference in node.inputs:
             upstream = pipeline.node(ir.split_reference(reference)[0])
             if upstream.id in staged:
-                inputs[staged_name(upstream.id) if upstream.kind == "source" else upstream.id] = None
+                inputs[staged_name(upstream.id) if upstream.kind == "source" else upstream.id] = (
+                    None
+                )
             elif upstream.kind == "source":
                 inputs[upstream.id] = None
                 nodes.append(upstream.id)
@@ -124,11 +126,11 @@ def _fused(
     return tuple(dict.fromkeys(nodes)), tuple(inputs)
 
 
-def ordered(pipeline: ir.Pipeline) -> tuple[ir.Node, ...]:
+def ordered(pipeline: ir.Pipeline) -> tuple[ir.AnyNode, ...]:
     """Nodes so that each stands after all that it reads, document order otherwise."""
-    placed: dict[str, ir.Node] = {}
+    placed: dict[str, ir.AnyNode] = {}
 
-    def place(node: ir.Node) -> None:
+    def place(node: ir.AnyNode) -> None:
         for reference in node.inputs:
             upstream = ir.split_reference(reference)[0]
             if upstream not in placed:

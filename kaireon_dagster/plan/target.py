@@ -65,7 +65,9 @@ def place(spec: ir.Target, columns: Columns, catalog: Catalog) -> Placement:
     for key in spec.upsert_key:
         columns.get(key)
     if LINEAGE_COLUMN in columns:
-        raise NodeFault(spec.id, f"column {LINEAGE_COLUMN!r} is written by the load itself; drop it first")
+        raise NodeFault(
+            spec.id, f"column {LINEAGE_COLUMN!r} is written by the load itself; drop it first"
+        )
     table = catalog.get(spec.table)
     if table is None:
         return _created(spec, columns)
@@ -85,7 +87,9 @@ def _created(spec: ir.Target, columns: Columns) -> Placement:
     schema = f"CREATE SCHEMA IF NOT EXISTS {ident(spec.table[0])}"
     body = ",\n".join(lines)
     create = f"CREATE TABLE {qualified(spec.table)} (\n{body}\n)"
-    return Placement(spec.table, spec.load_mode, (schema, create), placed, spec.lineage, _keyed(spec), True)
+    return Placement(
+        spec.table, spec.load_mode, (schema, create), placed, spec.lineage, _keyed(spec), True
+    )
 
 
 def _keyed(spec: ir.Target) -> tuple[str, ...]:
@@ -119,13 +123,21 @@ def _existing(spec: ir.Target, columns: Columns, table: Table) -> Placement:
             ddl.append(_add_column(spec.table, column))
             placed.append(Placed(column.name, column.type, column.type.postgres))
         else:
-            notes.append(f"column {column.name!r} is not in {spec.schema_} and is ignored, as asked")
+            notes.append(
+                f"column {column.name!r} is not in {spec.schema_} and is ignored, as asked"
+            )
     _require_all(spec, table, placed)
     lineage = _lineage(spec, table, ddl, notes)
     if _keyed(spec):
         _require_unique(spec, table)
     return Placement(
-        spec.table, spec.load_mode, tuple(ddl), tuple(placed), lineage, _keyed(spec), notes=tuple(notes)
+        spec.table,
+        spec.load_mode,
+        tuple(ddl),
+        tuple(placed),
+        lineage,
+        _keyed(spec),
+        notes=tuple(notes),
     )
 
 
@@ -146,7 +158,9 @@ def _ignored_always(spec: ir.Target, column: Column) -> str:
             f"upsertKey column {column.name!r} is GENERATED ALWAYS in {spec.schema_}, so its values "
             "cannot be given; use another unique key",
         )
-    return f"column {column.name!r} is GENERATED ALWAYS in {spec.schema_}; its values are not written"
+    return (
+        f"column {column.name!r} is GENERATED ALWAYS in {spec.schema_}; its values are not written"
+    )
 
 
 def _placed(column: TableColumn) -> Placed:
@@ -193,7 +207,9 @@ def _require_unique(spec: ir.Target, table: Table) -> None:
     exact = [index for index in table.unique if sorted(index.columns) == key]
     if any(index.flaw is None for index in exact):
         return
-    near = [index for index in table.unique if index.flaw and set(index.columns) & set(key)] or exact
+    near = [
+        index for index in table.unique if index.flaw and set(index.columns) & set(key)
+    ] or exact
     why = "".join(f"; {index.name} does not serve: {index.flaw}" for index in near)
     raise NodeFault(
         spec.id,
@@ -239,7 +255,9 @@ def _value(
     if required:
         null = f"({value}) IS NULL" + (f" AND NOT ({cast.fault})" if cast.fault else "")
         rule = "upsert_key" if placed.name in key else "not_null"
-        faults[_fault(node, f"{rule}:{placed.name}", "is NULL, and must not be", placed.name)] = null
+        faults[_fault(node, f"{rule}:{placed.name}", "is NULL, and must not be", placed.name)] = (
+            null
+        )
     return value, faults
 
 

@@ -72,36 +72,36 @@ def measured(index: int, rule: ir.DatasetRule) -> str:
 
 def _measure(node: NodeBuilder, rule: ir.DatasetRule, catalog: Catalog) -> str | None:
     columns = node.rows.columns
-    if rule.validator == "nullRate":
-        return f"{ident(columns.get(rule.field or '').name)} IS NULL"
-    if rule.validator == "uniqueness":
+    if isinstance(rule, ir.NullRate):
+        return f"{ident(columns.get(rule.field).name)} IS NULL"
+    if isinstance(rule, ir.Uniqueness):
         return repeated([columns.get(name).name for name in rule.fields], node.rows.alive)
-    if rule.validator == "freshness":
+    if isinstance(rule, ir.Freshness):
         return _fresh(node, rule)
-    return _orphan(node, rule, catalog) if rule.validator == "referential" else None
+    return _orphan(node, rule, catalog) if isinstance(rule, ir.Referential) else None
 
 
-def _fresh(node: NodeBuilder, rule: ir.DatasetRule) -> str:
-    column = node.rows.columns.get(rule.field or "")
+def _fresh(node: NodeBuilder, rule: ir.Freshness) -> str:
+    column = node.rows.columns.get(rule.field)
     moment = cast_sql(ident(column.name), column.type, TIMESTAMPTZ).value
     now = f"{variables.read(variables.STARTED_AT)}::TIMESTAMPTZ"
-    return f"coalesce({moment} >= {now} - INTERVAL '{int(rule.max_age_minutes or 0)} minutes', FALSE)"
+    return f"coalesce({moment} >= {now} - INTERVAL '{round(rule.max_age_minutes * 60)} seconds', FALSE)"
 
 
-def referenced(node: str, rule: ir.DatasetRule) -> Lookup:
+def referenced(node: str, rule: ir.Referential) -> Lookup:
     """The column of PostgreSQL that a referential validator looks values up in."""
-    schema, table, column = ir.split_column(rule.references or "")
+    schema, table, column = rule.column
     name = (schema, table)
     return Lookup(lookup_view(name, (column,)), node, name, (column,), ())
 
 
-def _orphan(node: NodeBuilder, rule: ir.DatasetRule, catalog: Catalog) -> str:
+def _orphan(node: NodeBuilder, rule: ir.Referential, catalog: Catalog) -> str:
     lookup = referenced(node.node, rule)
     table = catalog.get(lookup.table)
     column = lookup.columns[0]
     if table is None or column not in table.types:
         raise NodeFault(node.node, f"referential: {rule.references} does not exist")
-    here = node.rows.columns.get(rule.field or "")
+    here = node.rows.columns.get(rule.field)
     there = held_type(table.types[column])
     value = ident(here.name)
     if here.type != there:

@@ -31,7 +31,9 @@ def aggregate(node: NodeBuilder, op: ir.Aggregate) -> None:
     items = ", ".join([*groups, *(f"{sql} AS {ident(c.name)}" for c, sql in made)])
     group_by = f"\nGROUP BY {', '.join(groups)}" if groups else ""
     ordered = f"\nORDER BY {', '.join(groups)}" if groups else ""
-    node.replace(lambda rows: f"SELECT {items}\nFROM {rows}{group_by}{ordered}", result, "aggregate")
+    node.replace(
+        lambda rows: f"SELECT {items}\nFROM {rows}{group_by}{ordered}", result, "aggregate"
+    )
 
 
 def _aggregation(node: NodeBuilder, columns: Columns, spec: ir.Aggregation) -> tuple[Column, str]:
@@ -78,7 +80,9 @@ def _max(_node: str, column: Column) -> tuple[str, SqlType]:
 
 
 def _array_agg(_node: str, column: Column) -> tuple[str, SqlType]:
-    return f"array_agg({ident(column.name)} ORDER BY {SEQUENCE})", SqlType("array", element=column.type)
+    return f"array_agg({ident(column.name)} ORDER BY {SEQUENCE})", SqlType(
+        "array", element=column.type
+    )
 
 
 def _string_agg(_node: str, column: Column) -> tuple[str, SqlType]:

@@ -58,9 +58,11 @@ def lookup_join(node: NodeBuilder, op: ir.LookupJoin, catalog: Catalog) -> None:
     matched = " AND ".join(_equal(node, table, pair) for pair in op.on)
     tail = f"\nLEFT JOIN {ident(lookup.view)} AS _flow_lookup ON {matched}"
     found = f"_flow_lookup.{ident(op.on[0].column)} IS NOT NULL"
-    extra = {hidden.ATTEMPT: found} if op.type == "inner" else {}
-    node.layer({**assign, **extra}, columns, tail=tail, comment=f"look up {op.table}", scrambled=True)
-    if op.type == "inner":
+    extra = {hidden.ATTEMPT: found} if op.join_type == "inner" else {}
+    node.layer(
+        {**assign, **extra}, columns, tail=tail, comment=f"look up {op.table}", scrambled=True
+    )
+    if op.join_type == "inner":
         node.send("filter", f"NOT {hidden.ATTEMPT}", f"keep rows found in {op.table}")
         node.layer({}, exclude=[hidden.ATTEMPT], comment="forget whether it was found")
 
@@ -80,7 +82,7 @@ def _table(node: str, lookup: Lookup, catalog: Catalog) -> Table:
     return table
 
 
-def _equal(node: NodeBuilder, table: Table, pair: ir.LookupOn) -> str:
+def _equal(node: NodeBuilder, table: Table, pair: ir.LookupKey) -> str:
     column = node.rows.columns.get(pair.field)
     here = f"{ident(node.rows.view)}.{ident(pair.field)}"
     there = f"_flow_lookup.{ident(pair.column)}"

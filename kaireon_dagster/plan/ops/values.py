@@ -54,7 +54,9 @@ def add_field(node: NodeBuilder, op: ir.AddField) -> None:
         target = SqlType.parse(op.data_type)
         written = cast_sql(sql, type_, target)
         sql, type_ = written.value, target
-    node.layer({op.field: sql}, node.rows.columns.put(Column(op.field, type_)), comment=f"add {op.field}")
+    node.layer(
+        {op.field: sql}, node.rows.columns.put(Column(op.field, type_)), comment=f"add {op.field}"
+    )
 
 
 def _constant(value: object, has_file: bool) -> tuple[str, SqlType]:
@@ -83,7 +85,9 @@ def hash_field(node: NodeBuilder, op: ir.Hash) -> None:
         text = f"{variables.read(variables.salt(op.salt_env))} || {text}"
     into = op.into or op.field
     columns = node.rows.columns.put(Column(into, TEXT, column.origins))
-    node.layer({into: digest(op.algorithm, text)}, columns, comment=f"hash {op.field} ({op.algorithm})")
+    node.layer(
+        {into: digest(op.algorithm, text)}, columns, comment=f"hash {op.field} ({op.algorithm})"
+    )
 
 
 def digest(algorithm: str, text: str) -> str:
@@ -135,7 +139,9 @@ def map_values(node: NodeBuilder, op: ir.MapValues) -> None:
     arms = " ".join(f"WHEN {literal(old)} THEN {_mapped(new)}" for old, new in op.mapping.items())
     rest = _mapped(op.default) if "default" in op.model_fields_set else text
     columns = node.rows.columns.put(Column(op.field, TEXT, column.origins))
-    node.layer({op.field: f"CASE {text} {arms} ELSE {rest} END"}, columns, comment=f"map {op.field}")
+    node.layer(
+        {op.field: f"CASE {text} {arms} ELSE {rest} END"}, columns, comment=f"map {op.field}"
+    )
 
 
 def _mapped(value: object) -> str:
