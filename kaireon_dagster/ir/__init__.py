@@ -42,7 +42,6 @@ from kaireon_dagster.ir.node import Consumer, Node
 from kaireon_dagster.ir.parsing import (
     SUFFIXES,
     UnknownKeyWarning,
-    build_pipeline,
     parse_document,
     read_document,
 )
@@ -189,7 +188,6 @@ __all__ = [
     "VectorEmbed",
     "WaitPolicy",
     "WebhookHook",
-    "build_pipeline",
     "content_hash",
     "find_documents",
     "find_name_fault",

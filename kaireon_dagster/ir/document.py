@@ -62,7 +62,11 @@ def _read_yaml(text: str) -> Any:
 
 
 def find_data_problems(data: Any) -> Iterator[Problem]:
-    """Yield what no document may hold, wherever it stands."""
+    """Yield what no document may hold, wherever it stands.
+
+    Raises:
+        Unreadable: so deep or so large that nothing should look at it further.
+    """
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
     for _ in range(_MOST_VALUES):
         if not waiting:
@@ -70,13 +74,12 @@ def find_data_problems(data: Any) -> Iterator[Problem]:
         path, value = waiting.pop()
         if isinstance(value, (dict, list)):
             if len(path) >= DEEPEST:
-                yield Problem(write_path(path[:8]), f"nested deeper than {DEEPEST} levels")
-                return
+                raise Unreadable(f"nested deeper than {DEEPEST} levels")
             items = value.items() if isinstance(value, dict) else enumerate(value)
             waiting.extend(((*path, key), item) for key, item in reversed(list(items)))
         for message in _find_value_faults(value):
             yield Problem(write_path(path), message)
-    yield Problem("", f"more than {_MOST_VALUES:,} values; a document describes, it holds no data")
+    raise Unreadable(f"more than {_MOST_VALUES:,} values; a document holds no data")
 
 
 def _find_value_faults(value: Any) -> Iterator[str]:

@@ -90,8 +90,10 @@ class FormatOptions(Checked):
 
 
 def find_misplaced_options(options: FormatOptions, file_format: FileFormat) -> Iterator[Flaw]:
-    """Yield the options that are given but mean nothing in this format."""
+    """Yield the options that differ from their default but mean nothing in this format."""
     for field in sorted(options.model_fields_set):
+        if getattr(options, field) == FormatOptions.model_fields[field].default:
+            continue
         key = FormatOptions.model_fields[field].alias or field
         formats = _FORMATS_OF_OPTION[key]
         if file_format not in formats:

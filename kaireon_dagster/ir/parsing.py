@@ -48,12 +48,9 @@ def parse_document(
     """
     try:
         data = read_data(text, format)
+        return _build(data, source, unknown_keys, streaming)
     except Unreadable as error:
         raise DocumentInvalid(source, (Problem("", str(error)),)) from None
-    problems = tuple(find_data_problems(data))
-    if problems:
-        raise DocumentInvalid(source, problems)
-    return build_pipeline(data, source=source, unknown_keys=unknown_keys, streaming=streaming)
 
 
 def read_document(
@@ -83,29 +80,28 @@ def _read_text(path: Path) -> str:
     raise DocumentInvalid(str(path), (Problem("", message),))
 
 
-def build_pipeline(
-    data: Any, *, source: str, unknown_keys: UnknownKeys = "error", streaming: bool = False
-) -> Pipeline:
-    """Build a pipeline from a document that is read already; otherwise as `parse_document`."""
+def _build(data: Any, source: str, unknown_keys: UnknownKeys, streaming: bool) -> Pipeline:
+    faults = list(find_data_problems(data))
     if not isinstance(data, dict):
         message = f"a document is an object, found {describe(data)}"
-        raise DocumentInvalid(source, (Problem("", message),))
+        raise DocumentInvalid(source, (*faults, Problem("", message)))
     secrets = dict(find_secrets(data))
     if unknown_keys == "warn":
         data = _without_unknown_keys(data, source, secrets)
-    pipeline, problems = _check_shape(data)
-    problems = {**problems, **secrets}
-    found = (*problems.values(), *find_structure_problems(data, streaming=streaming))
-    if found or pipeline is None:
-        raise DocumentInvalid(source, tuple(dict.fromkeys(found)))
+    pipeline, shape = _check_shape(data)
+    # A secret under a key that is unknown as well is only called a secret.
+    faults += [problem for location, problem in shape if location not in secrets]
+    faults += [*secrets.values(), *find_structure_problems(data, streaming=streaming)]
+    if faults or pipeline is None:
+        raise DocumentInvalid(source, tuple(dict.fromkeys(faults)))
     return pipeline
 
 
-def _check_shape(data: dict[str, Any]) -> tuple[Pipeline | None, dict[Location, Problem]]:
+def _check_shape(data: dict[str, Any]) -> tuple[Pipeline | None, list[tuple[Location, Problem]]]:
     try:
-        return Pipeline.model_validate(data), {}
+        return Pipeline.model_validate(data), []
     except ValidationError as error:
-        return None, {at: problem for at, problem, _ in read_problems(error, Pipeline, data)}
+        return None, [(at, problem) for at, problem, _ in read_problems(error, Pipeline, data)]
 
 
 def _without_unknown_keys(

@@ -51,7 +51,10 @@ def find_place(root: type[BaseModel], location: Location, data: Any) -> Place:
 
 
 def _is_tag(place: Place, step: str) -> bool:
-    return step in _MEMBER_TAGS or len(place.members) > 1
+    if step in _MEMBER_TAGS:
+        return True
+    # Checks that a model makes across its nodes give keys alone.
+    return len(place.members) > 1 and any(step in read_tags(model) for model in place.members)
 
 
 def _enter_item(place: Place, index: int, data: Any) -> tuple[Place, Any]:

@@ -14,11 +14,17 @@ _LONGEST_QUOTE = 60
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
-    """Find the allowed word that `word` was most likely meant to be, whatever its case."""
-    by_folded = {candidate.casefold(): candidate for candidate in allowed}
-    folded = word.casefold()[: 4 * _LONGEST_QUOTE]
-    found = get_close_matches(folded, by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    """Find the allowed word that `word` was most likely meant to be.
+
+    The closest in spelling; then whatever the case; then the one that it is the beginning of.
+    """
+    words, start = tuple(allowed), word[: 4 * _LONGEST_QUOTE]
+    by_folded = {candidate.casefold(): candidate for candidate in words}
+    found = get_close_matches(start, words, n=1, cutoff=0.6)
+    folded = get_close_matches(start.casefold(), by_folded, n=1, cutoff=0.6)
+    longer = [candidate for candidate in words if len(word) > 2 and candidate.startswith(word)]
+    guesses = [*found, *(by_folded[match] for match in folded), *longer]
+    return guesses[0] if guesses else None
 
 
 def unknown(noun: str, word: str, allowed: Iterable[str], hint: str | None = None) -> str:
@@ -38,7 +44,8 @@ def unknown(noun: str, word: str, allowed: Iterable[str], hint: str | None = Non
     if guess is None:
         return f"{start}; allowed: {quote_allowed(words)}"
     advice = f"{start}; did you mean {guess!r}?"
-    return f"{advice} Allowed: {quote_allowed(words)}" if len(words) <= _LISTED else advice
+    is_list_useful = 1 < len(words) <= _LISTED
+    return f"{advice} Allowed: {quote_allowed(words)}" if is_list_useful else advice
 
 
 def quote(word: str) -> str:
