@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -55,7 +55,9 @@ class Flow:
                 self.held = True
                 self._count_held(statement.materialized)
 
-    def batches(self, items: Sequence[str], *, in_order: bool) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, items: Sequence[str], *, in_order: bool
+    ) -> Generator[pa.RecordBatch, None, None]:
         """The rows that go on, in batches of the selected items.
 
         Raises:
@@ -125,15 +127,16 @@ class Flow:
 
     def _stream(self, query: str, rows: Rows, width: int) -> Iterator[pa.RecordBatch]:
         place = 0
-        reader = self.connection.sql(query).to_arrow_reader(self.scope.settings.batch_rows)
-        for batch in reader:
-            alive, dead = self.tally.add(batch, rows, place)
-            place += batch.num_rows
-            if dead is not None:
-                self._refuse(dead)
-                self.spool.add(dead, rows)
-            if alive.num_rows:
-                yield alive.select(list(range(width)))
+        relation = self.connection.sql(query)
+        with relation.to_arrow_reader(self.scope.settings.batch_rows) as reader:
+            for batch in reader:
+                alive, dead = self.tally.add(batch, rows, place)
+                place += batch.num_rows
+                if dead is not None:
+                    self._refuse(dead)
+                    self.spool.add(dead, rows)
+                if alive.num_rows:
+                    yield alive.select(list(range(width)))
 
     def _refuse(self, dead: pa.RecordBatch) -> None:
         codes = set(dead.column(FATE).unique().to_pylist())
@@ -154,7 +157,7 @@ class Flow:
             return ""
         (scan,) = self.inputs.scans.values()
         file, line = scan.locate(ordinal)
-        return f"{file}:{line}"
+        return f"{file.label}:{line}"
 
     def _keep_budget(self) -> None:
         dlq = self.scope.pipeline.error_handling.dlq

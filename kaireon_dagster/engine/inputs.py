@@ -91,6 +91,7 @@ def _open_files(
     columns = tuple(
         Column(column, type_, frozenset({Origin(source.id, column)}), untouched)
         for column, type_ in scan.columns
+        if column != file
     )
     inputs.scans[source.id] = scan
     inputs.leaves[name] = Rows(

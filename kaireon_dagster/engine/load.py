@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from typing import cast
 
@@ -162,7 +162,9 @@ def _write(
     lineage = Lineage(scope.run_id, scope.pipeline.id, source) if placement.lineage else None
     shape = Shape(placement.columns, lineage, sequence=bool(placement.key))
     load = Load(connection, scope, spec, placement, shape, flow.schema(items))
-    return modes.write(load, flow.batches(items, in_order=bool(placement.key)))
+    # Closed here, whatever happens: an open reader would keep the files from being closed.
+    with closing(flow.batches(items, in_order=bool(placement.key))) as batches:
+        return modes.write(load, batches)
 
 
 def _outcome(

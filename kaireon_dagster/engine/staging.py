@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 
 import duckdb
@@ -34,6 +35,7 @@ from kaireon_dagster.engine.writing import Shape, copy_rows
 from kaireon_dagster.errors import Terminal
 from kaireon_dagster.plan.names import StagedKind, staged_table
 from kaireon_dagster.plan.rows import Rows
+from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.plan.target import Placed, qualified
 from kaireon_dagster.state.database import Connection
@@ -187,14 +189,13 @@ def _write(connection: Connection, scope: Scope, step: Step, flow: Flow) -> Stag
     name = staged_table(_kind(scope, step), scope.pipeline.id, step.node, scope.run_id)
     place = (scope.database.staging_schema, name)
     columns = _placed(rows)
-    definition = ", ".join(
-        f'"{c.name.replace(chr(34), chr(34) * 2)}" {c.postgres_type}' for c in columns
-    )
+    definition = ", ".join(f"{ident(c.name)} {c.postgres_type}" for c in columns)
     connection.execute(f"DROP TABLE IF EXISTS {qualified(place)}".encode())
     connection.execute(f"CREATE UNLOGGED TABLE {qualified(place)} ({definition})".encode())
     items = [exported(column) for column in columns]
-    batches = flow.batches(items, in_order=True)
-    written = copy_rows(connection, qualified(place), Shape(columns), flow.schema(items), batches)
+    schema = flow.schema(items)
+    with closing(flow.batches(items, in_order=True)) as batches:
+        written = copy_rows(connection, qualified(place), Shape(columns), schema, batches)
     return StagedTable(step.node, *place, rows.columns.items, written, rows.luggage, rows.source)
 
 

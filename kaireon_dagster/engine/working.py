@@ -19,7 +19,7 @@ from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.session import open_session
 from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.tally import Tally
-from kaireon_dagster.errors import Terminal
+from kaireon_dagster.errors import FlowError, Terminal
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.compile import Compiled, compile_step, lookups, tables
@@ -51,15 +51,24 @@ def working(
     scope: Scope, step: Step, relations: Mapping[str, Relation]
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Inputs]]:
     """A session with the step's inputs open; DuckDB's errors leave it without values of rows."""
-    try:
-        with (
-            open_session(scope) as session,
-            open_inputs(session, scope, step, relations) as inputs,
-        ):
-            yield session, inputs
-    except duckdb.Error as error:
-        told = str(error).splitlines()[0] if isinstance(error, _TOLD) else ""
-        raise WorkerFault(step.name, type(error).__name__, told) from None
+    with open_session(scope) as session:
+        try:
+            with open_inputs(session, scope, step, relations) as inputs:
+                try:
+                    yield session, inputs
+                except duckdb.Error as error:
+                    raise _explain(step, error, inputs) from None
+        except duckdb.Error as error:
+            raise _explain(step, error, None) from None
+
+
+def _explain(step: Step, error: duckdb.Error, inputs: Inputs | None) -> FlowError:
+    scans = inputs.scans.values() if inputs else ()
+    found = next((told for scan in scans if (told := scan.explain(error))), None)
+    if found is not None:
+        return found
+    told = str(error).splitlines()[0] if isinstance(error, _TOLD) else ""
+    return WorkerFault(step.name, type(error).__name__, told)
 
 
 def compile_here(
