@@ -77,15 +77,15 @@ def prepare_data(cluster: Cluster, binaries: Binaries, identity: Identity) -> No
         ServerVersionMismatch: made by another major version.
         ServerNotStarted: `initdb` failed.
     """
+    if identity.owner is not None:
+        cluster.folder.chmod(0o711)
+    identity.check_reach(cluster.folder)
     version = cluster.data / "PG_VERSION"
     if version.exists():
         found, expected = version.read_text().strip(), binaries.read_major()
         if found != expected:
             raise ServerVersionMismatch(str(cluster.data), found, expected)
         return
-    if identity.owner is not None:
-        cluster.folder.chmod(0o711)
-    identity.check_reach(cluster.folder)
     unfinished = cluster.folder / "data.unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(mode=0o700)

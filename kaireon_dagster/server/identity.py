@@ -37,16 +37,14 @@ class Identity:
             os.chown(folder, *self.owner)
 
     def check_reach(self, folder: Path) -> None:
-        """Make sure that the server's user can get into `folder`.
+        """Make sure that the server, which has less rights than root, can get into `folder`.
 
         Raises:
             ServerFolderRefused: a folder above is closed to that user.
         """
-        if self.owner is not None and not _succeeds([*self.mask, "test", "-x", str(folder)]):
+        if self.mask and not _succeeds([*self.mask, "test", "-x", str(folder)]):
             raise ServerFolderRefused(
-                str(folder),
-                "the server would run as `nobody` here (user namespaces are refused to root), "
-                "and `nobody` may not enter it",
+                str(folder), f"the server, run as root by {self.mask[0]!r}, may not enter it"
             )
 
 

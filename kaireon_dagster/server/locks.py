@@ -10,6 +10,8 @@ import os
 import time
 from pathlib import Path
 
+from kaireon_dagster.server.errors import ServerFolderRefused
+
 POLL_SECONDS = 0.02
 
 
@@ -17,9 +19,12 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
     """Open `path` and lock it now; the open descriptor, or None if somebody holds it.
 
     A file that was removed or replaced between opening and locking is opened again.
+
+    Raises:
+        ServerFolderRefused: the file may not be opened.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_lock_file(path)
         if not try_flock(descriptor, shared=shared):
             os.close(descriptor)
             return None
@@ -45,6 +50,19 @@ def try_flock(descriptor: int, *, shared: bool = False) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def open_lock_file(path: Path) -> int:
+    """Open a file that holds nothing but locks; children do not inherit it.
+
+    Raises:
+        ServerFolderRefused: it may not be opened.
+    """
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        reason = f"{path.name} cannot be opened: {error.strerror}"
+        raise ServerFolderRefused(str(path.parent), reason) from None
 
 
 def unlock(descriptor: int) -> None:

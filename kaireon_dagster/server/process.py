@@ -112,8 +112,10 @@ def launch_server(
     """
     binaries = binaries or find_binaries()
     identity = choose_identity(cluster.data)
+    identity.check_reach(binaries.folder)
     prepare_data(cluster, binaries, identity)
     sockets = prepare_socket_folder(cluster, identity)
+    _clear_remains(cluster, sockets)
     place = ["-D", str(cluster.data), "-k", str(sockets), "-h", "", "-p", "5432"]
     with _open_log(cluster.log) as log:
         start = log.tell()
@@ -155,6 +157,30 @@ def stop_orphan(cluster: Cluster, deadline: float) -> int:
     if lock is None:
         raise ServerInUse(str(cluster.folder))
     return lock
+
+
+def _clear_remains(cluster: Cluster, sockets: Path) -> None:
+    """Remove the lock files of a dead server whose pid has another process now, or a zombie.
+
+    PostgreSQL takes both for a living server and would not start.
+    """
+    if _is_living(cluster):
+        return
+    for remains in (cluster.data / "postmaster.pid", *sockets.glob(".s.PGSQL.*")):
+        remains.unlink(missing_ok=True)
+
+
+def _is_living(cluster: Cluster) -> bool:
+    lines = _read_pid_file(cluster)
+    if not lines:
+        return False
+    if not Path("/proc/self").exists():
+        return True
+    try:
+        # Every process of a server works in its data folder.
+        return Path("/proc", lines[0].decode().strip(), "cwd").samefile(cluster.data)
+    except (OSError, ValueError):
+        return False
 
 
 def _wait_ready(server: EmbeddedServer, log_start: int) -> None:
