@@ -76,6 +76,7 @@ TERMINAL_CAUSES = (
     ("does not exist", "the database or the user does not exist"),
     ("is not currently accepting connections", "the database does not accept connections"),
     ("server does not support SSL", "sslmode asks for TLS and the server has none"),
+    ("invalid", "an option is not valid, or what listens there is not PostgreSQL"),
     ("certificate", "the TLS certificates of the two sides do not agree"),
 )
 PASSING_CAUSES = (
