@@ -6,6 +6,7 @@ was not percent-encoded. So its text is only searched for known causes, and neve
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import psycopg
@@ -93,12 +94,14 @@ PASSING_CAUSES = (
     ("recovery", "the server is recovering"),
     ("closed the connection", "the server closed the connection"),
 )
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 UNKNOWN_CAUSE = "no connection could be made; is it the right host and port, and does it run?"
 
 
 def explain(error: psycopg.OperationalError, address: Address) -> ConnectionFailed:
     """Build our error for a connection that psycopg could not make."""
-    text = str(error)
+    # What is quoted are names of the user's, in which a sign would mean nothing.
+    text = QUOTED.sub("", str(error))
     for sign, reason in TERMINAL_CAUSES:
         if sign in text:
             return DatabaseRefused(address, reason)
