@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import PurePath
 from typing import cast
 
 from psycopg import sql
@@ -12,6 +15,7 @@ from kaireon_dagster.engine.relation import ClaimedFiles, Relation, StagedTable
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.sources import archive_files
+from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.state import alerts, runs
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.errors import wrapped
@@ -21,7 +25,7 @@ def close_if_last(connection: Connection, scope: Scope, step: Step) -> bool:
     """Close the run if this load was its last target; whether it did."""
     last = runs.finish_target(connection, scope.run_id, step.name)
     if last:
-        _archive(connection, scope, "success")
+        _archive(connection, scope)
         _drop_staging(connection, scope)
         run = runs.get_run(connection, scope.run_id)
         bad = run is not None and run.rows_quarantined > 0
@@ -35,18 +39,35 @@ def fail_run(scope: Scope, error: str) -> None:
     with wrapped("close the failed run"), scope.database.connect() as connection:
         closed = runs.fail_run(connection, scope.run_id, error)
         if closed:
-            _archive(connection, scope, "failure")
+            _set_aside(connection, scope)
             if scope.pipeline.error_handling.on_failure == "alert":
                 _alert(connection, scope, error)
 
 
-def _archive(connection: Connection, scope: Scope, outcome: str) -> None:
+def _archive(connection: Connection, scope: Scope) -> None:
     for relation in relations.find_all(connection, scope).values():
         if isinstance(relation, ClaimedFiles):
             source = cast("ir.Source", scope.pipeline.node(relation.node))
-            end = "success" if outcome == "success" else "failure"
-            archive_files(source, relation.files, end, scope.started_at)
+            archive_files(source, relation.files, "success", scope.started_at)
             archive_files(source, relation.superseded, "superseded", scope.started_at)
+
+
+def _set_aside(connection: Connection, scope: Scope) -> None:
+    """Move the files of a failed run, and remember where: a re-execution reads them there."""
+    for step, relation in relations.find_all(connection, scope).items():
+        if isinstance(relation, ClaimedFiles):
+            source = cast("ir.Source", scope.pipeline.node(relation.node))
+            moved = replace(relation, files=tuple(_moved(scope, source, relation.files)))
+            relations.save(connection, scope, step, moved)
+            archive_files(source, relation.superseded, "superseded", scope.started_at)
+
+
+def _moved(scope: Scope, source: ir.Source, files: Iterable[ClaimedFile]) -> Iterable[ClaimedFile]:
+    for file in files:
+        # Staging has a folder of the run's name; a file outside it failed before, and is set aside.
+        staged = scope.run_id in PurePath(file.path).parts
+        places = archive_files(source, (file,), "failure", scope.started_at) if staged else ()
+        yield replace(file, path=places[0]) if places else file
 
 
 def _drop_staging(connection: Connection, scope: Scope) -> None:

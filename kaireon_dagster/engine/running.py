@@ -27,6 +27,7 @@ def open_run(connection: Connection, scope: Scope) -> None:
         pipeline.tenant_id,
         scope.pipeline_hash,
         scope.plan.upstream_targets(),
+        execution=scope.execution,
     )
     connection.commit()
 

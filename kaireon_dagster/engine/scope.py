@@ -45,6 +45,7 @@ class Scope:
         run_id: id of the root run; retries and re-executions keep it.
         started_at: when the root run started, in UTC; date patterns and templates use it.
         log: takes one line of progress, without values of rows.
+        execution: id of the Dagster run at work; a failed run is taken up once by each.
     """
 
     run_id: str
@@ -53,6 +54,7 @@ class Scope:
     database: Database
     settings: Settings = field(default_factory=Settings)
     log: Callable[[str], None] = lambda _line: None
+    execution: str | None = None
 
     @property
     def pipeline(self) -> ir.Pipeline:

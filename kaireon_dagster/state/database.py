@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from psycopg.abc import RV, PQGen
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 
 from kaireon_dagster.state.connection_errors import (
@@ -20,6 +22,8 @@ from kaireon_dagster.state.connection_errors import (
 )
 
 DEFAULT_SCHEMA = "flow"
+# The request to cancel a statement opens a connection of its own.
+CANCEL_SECONDS = 5.0
 # PostgreSQL cuts names at 63 bytes, and the staging schema has a longer one.
 SCHEMA_BYTES = 55
 DEFAULTS = {"application_name": "kaireon_dagster", "connect_timeout": "10"}
@@ -50,6 +54,19 @@ class Connection(psycopg.Connection[TupleRow]):
     """A psycopg connection that knows which schema holds Flow's tables."""
 
     schema: str = DEFAULT_SCHEMA
+
+    def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
+        """Wait for the server; whatever interrupts this ends the statement there as well."""
+        try:
+            return super().wait(gen, *args, **options)
+        except (Exception, KeyboardInterrupt):
+            raise  # an answer of the server, or what psycopg itself cancels for
+        except BaseException:
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                with contextlib.suppress(psycopg.Error):
+                    self.cancel_safe(timeout=CANCEL_SECONDS)
+                    super().wait(gen, *args, **options)
+            raise
 
 
 @dataclass(frozen=True, slots=True)

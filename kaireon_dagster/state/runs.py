@@ -57,6 +57,8 @@ def open_run(
     tenant_id: str,
     ir_hash: str,
     targets: Sequence[str],
+    *,
+    execution: str | None = None,
 ) -> bool:
     """Make sure that the run is running; every step may ask, at the same time too.
 
@@ -70,6 +72,8 @@ def open_run(
         tenant_id: whose pipeline it is.
         ir_hash: content hash of the document that runs.
         targets: ids of the target nodes that have to finish before the run is complete.
+        execution: id of the Dagster run that works on it now. A run is taken up again once by
+            each, so a step whose execution has failed already does not open it anew.
 
     Returns:
         Whether the run is new.
@@ -80,6 +84,7 @@ def open_run(
         "tenant": tenant_id,
         "hash": ir_hash,
         "targets": Jsonb(list(targets)),
+        "execution": execution,
     }
     if _changes(connection, "insert", values):
         connection.execute(statement(connection, "runs", "mark_started"), values)
@@ -89,9 +94,17 @@ def open_run(
     return False
 
 
-def beat(connection: psycopg.Connection[Any], run_id: str) -> None:
-    """Show that the run is alive; never waits for a lock on its row."""
-    connection.execute(statement(connection, "runs", "beat"), {"run": run_id})
+def beat(
+    connection: psycopg.Connection[Any], run_id: str, *, ahead: timedelta = timedelta()
+) -> None:
+    """Show that the run is alive; never waits for a lock on its row.
+
+    Args:
+        connection: whose transaction it joins.
+        run_id: id of the root run.
+        ahead: how long nobody will work on it, and it must not be taken for dead.
+    """
+    connection.execute(statement(connection, "runs", "beat"), {"run": run_id, "ahead": ahead})
 
 
 def record_node(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import pickle
+import signal
 import socket
 import threading
 import traceback
@@ -313,3 +314,23 @@ def test_address_falls_back_as_libpq_does(monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_of_url_and_pairs_are_the_same() -> None:
     pairs = "host=h port=5 dbname=d user=u password='a b'"
     assert read_settings("postgresql://u:a%20b@h:5/d") == read_settings(pairs)
+
+
+class Terminated(BaseException):
+    """What an orchestrator raises from a signal handler."""
+
+
+def test_interrupt_ends_the_statement_on_the_server(database: Database) -> None:
+    def interrupt(signum: int, frame: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(Terminated), database.connect() as connection:
+            connection.execute("SELECT pg_sleep(60)")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    with database.connect() as connection:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'"
+        assert connection.execute(query).fetchone() == (0,)

@@ -214,3 +214,34 @@ def test_stores_follow_the_connection_to_another_schema(empty_database: Database
     migrate(other)
     assert open_run(other) is True
     assert read_run(other).status == "running"
+
+
+def test_each_execution_takes_a_failed_run_up_once(database: Database) -> None:
+    def take_up(execution: str) -> None:
+        with database.connect() as connection:
+            runs.open_run(connection, "r1", "orders", "acme", "h1", ("a",), execution=execution)
+
+    def fail() -> None:
+        with database.connect() as connection:
+            runs.fail_run(connection, "r1", "no such table")
+
+    take_up("first")
+    fail()
+    take_up("first")
+    assert read_run(database).status == "failed"
+    take_up("second")
+    assert read_run(database).status == "running"
+    assert read_run(database).metadata["dagsterRunId"] == "second"
+    take_up("third")
+    fail()
+    take_up("third")
+    assert read_run(database).status == "failed"
+
+
+def test_run_that_waits_is_alive_until_its_wait_is_over(database: Database) -> None:
+    open_run(database)
+    with database.connect() as connection:
+        runs.beat(connection, "r1", ahead=timedelta(hours=1))
+        assert runs.is_live(connection, "r1", timedelta(minutes=-50))
+        runs.beat(connection, "r1")
+        assert not runs.is_live(connection, "r1", timedelta(minutes=-50))

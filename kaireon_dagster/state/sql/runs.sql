@@ -7,20 +7,27 @@ VALUES (
         'targets', %(targets)s::jsonb,
         'finishedTargets', '[]'::jsonb,
         'nodeResults', '{{}}'::jsonb
-    )
+    ) || jsonb_strip_nulls(jsonb_build_object('dagsterRunId', %(execution)s::text))
 )
 ON CONFLICT (id) DO NOTHING
 RETURNING true;
 
 -- name: reopen
--- A run that failed, or waits, goes on; its error is of the past.
+-- A run that failed, or waits, goes on; its error is of the past. A run whose executions are named
+-- is reopened once for each, so that a step of an execution that has failed does not revive it.
 UPDATE {schema}.pipeline_runs
 SET status = 'running',
     "finishedAt" = NULL,
     "heartbeatAt" = clock_timestamp(),
     metadata = (metadata - 'error')
         || jsonb_build_object('irVersion', %(hash)s::text, 'targets', %(targets)s::jsonb)
-WHERE id = %(run)s AND status IN ('failed', 'pending')
+        || jsonb_strip_nulls(jsonb_build_object('dagsterRunId', %(execution)s::text))
+WHERE id = %(run)s
+    AND CASE
+        WHEN %(execution)s::text IS NULL THEN status IN ('failed', 'pending')
+        ELSE status IN ('failed', 'pending', 'running')
+            AND metadata ->> 'dagsterRunId' IS DISTINCT FROM %(execution)s::text
+    END
 RETURNING true;
 
 -- name: mark_started
@@ -41,7 +48,7 @@ WHERE run.id = %(run)s
 -- name: beat
 -- A row that somebody has locked belongs to a run that is alive: no reason to wait for it.
 UPDATE {schema}.pipeline_runs
-SET "heartbeatAt" = clock_timestamp()
+SET "heartbeatAt" = clock_timestamp() + %(ahead)s::interval
 WHERE id = (
     SELECT id FROM {schema}.pipeline_runs
     WHERE id = %(run)s AND status IN ('pending', 'running')
