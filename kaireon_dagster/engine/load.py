@@ -124,7 +124,8 @@ def _rows(
             rules = rule_results(scope, step, flow)
             refuse_broken(rules)
             flow.spool.store(connection)
-            return _outcome(step, spec, placement, compiled, flow, written, rules)
+            outcome = _outcome(step, spec, placement, compiled, flow, written, rules)
+            return replace(outcome, warnings=(*outcome.warnings, *_repeats(scope, spec)))
 
 
 @contextmanager
@@ -200,6 +201,15 @@ def _outcome(
         compiled.program.warnings,
         compiled.program.sql(),
     )
+
+
+def _repeats(scope: Scope, spec: ir.Target) -> Iterator[str]:
+    for source in scope.pipeline.sources:
+        if spec.load_mode == "append" and getattr(source.config, "atomicity", None) is None:
+            yield (
+                f"source {source.id!r} leaves its files where they are, and the next run appends them "
+                "again; give it atomicity folders, or use loadMode upsert or truncate"
+            )
 
 
 def _balance(step: Step, flow: Flow, counts: Counts, written: Written) -> None:

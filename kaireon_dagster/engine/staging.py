@@ -78,8 +78,14 @@ def stage_node(
 def usable(
     connection: Connection, scope: Scope, step: Step, relations: Mapping[str, Relation]
 ) -> dict[str, Relation]:
-    """The inputs of a step, with staged tables that a server crash emptied made again."""
-    found = {name: relations[name] for name in step.inputs}
+    """The inputs of a step as they stand now.
+
+    Files may have been put aside when the run failed before; a staged table that a crash of the
+    server emptied is made again.
+    """
+    found = {
+        name: checkpoints.find(connection, scope, name) or relations[name] for name in step.inputs
+    }
     for name, relation in found.items():
         if isinstance(relation, StagedTable) and not is_whole(connection, relation):
             scope.log(f"staged table of {relation.node} is gone; staging it again")

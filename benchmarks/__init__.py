@@ -1,0 +1,1 @@
+"""Measures loads against bare COPY, side by side in one run."""
