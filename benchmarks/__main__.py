@@ -20,11 +20,13 @@ Rounds = dict[str, list[float]]
 def main() -> None:
     """Measure, print and write the report."""
     arguments = _arguments()
-    with tempfile.TemporaryDirectory(prefix="flow-bench-") as folder:
-        with start_server(Path(folder) / "server") as server:
-            database = Database(server.conninfo)
-            migrate(database)
-            report = _measure(database, Path(folder), arguments)
+    with (
+        tempfile.TemporaryDirectory(prefix="flow-bench-") as folder,
+        start_server(Path(folder) / "server") as server,
+    ):
+        database = Database(server.conninfo)
+        migrate(database)
+        report = _measure(database, Path(folder), arguments)
     print(report)
     REPORT.write_text(report, encoding="utf-8")
 

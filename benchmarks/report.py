@@ -34,15 +34,17 @@ def write(lines: Sequence[Line], rows: int, seconds: Mapping[str, float]) -> str
     medians = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
     return f"""# Benchmarks
 
-Written by `make bench`; do not edit. {rows:,} rows × 12 text-heavy columns of CSV with quotes, newlines and
-unicode, one bad row in two hundred. The job renames two columns, casts three, computes one expression and one
-hash, filters 10 %, checks three rules with quarantine. COPY is `COPY … (FORMAT csv)` of a clean copy of the
-same file into a typed table, in the same round; ratios are medians over rounds, so the machine's speed falls out.
+Written by `make bench`; do not edit. {rows:,} rows × 12 text-heavy columns of CSV with quotes,
+newlines and unicode, one bad row in two hundred. The job renames two columns, casts three, computes
+one expression and one hash, filters 10 %, checks three rules with quarantine. COPY is
+`COPY … (FORMAT csv)` of a clean copy of the same file into a typed table, in the same round; ratios
+are medians over rounds, so the machine's speed falls out.
 
 | what | measured | to reach |
 | --- | --- | --- |
 {table}
 
 Median seconds: {medians}.
-Machine: {os.cpu_count()} cores, {platform.system()} {platform.machine()}; Python {platform.python_version()}; {packages}.
+Machine: {os.cpu_count()} cores, {platform.system()} {platform.machine()}; Python
+{platform.python_version()}; {packages}.
 """

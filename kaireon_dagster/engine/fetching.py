@@ -51,12 +51,14 @@ class FetchInterrupted(Transient):
 def fetch(database: Database, query: str, what: str) -> Iterator[pa.RecordBatchReader]:
     """Run a query; its rows come as a stream of Arrow batches."""
     try:
-        with adbc_driver_postgresql.dbapi.connect(database.conninfo) as connection:
-            with connection.cursor() as cursor:
-                # A fresh table is read in the order it was written only without this.
-                cursor.execute("SET synchronize_seqscans = off")
-                cursor.execute(query)
-                yield cursor.fetch_record_batch()
+        with (
+            adbc_driver_postgresql.dbapi.connect(database.conninfo) as connection,
+            connection.cursor() as cursor,
+        ):
+            # A fresh table is read in the order it was written only without this.
+            cursor.execute("SET synchronize_seqscans = off")
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
     except adbc_driver_manager.Error:
         raise FetchInterrupted(what) from None
 

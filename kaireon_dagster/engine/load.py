@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, replace
 from typing import cast
 
@@ -117,26 +117,25 @@ def _rows(
     session: duckdb.DuckDBPyConnection,
     inputs: Inputs,
 ) -> Outcome:
-    with _compiled(connection, scope, step, spec, session, inputs) as (compiled, placement):
-        with flowing(scope, step, session, inputs, compiled) as flow:
-            written = _write(connection, scope, spec, placement, flow)
-            flow.finish()
-            rules = rule_results(scope, step, flow)
-            refuse_broken(rules)
-            flow.spool.store(connection)
-            outcome = _outcome(step, spec, placement, compiled, flow, written, rules)
-            return replace(outcome, warnings=(*outcome.warnings, *_repeats(scope, spec)))
+    compiled, placement = _compile(connection, scope, step, spec, session, inputs)
+    with flowing(scope, step, session, inputs, compiled) as flow:
+        written = _write(connection, scope, spec, placement, flow)
+        flow.finish()
+        rules = rule_results(scope, step, flow)
+        refuse_broken(rules)
+        flow.spool.store(connection)
+        outcome = _outcome(step, spec, placement, compiled, flow, written, rules)
+        return replace(outcome, warnings=(*outcome.warnings, *_repeats(scope, spec)))
 
 
-@contextmanager
-def _compiled(
+def _compile(
     connection: Connection,
     scope: Scope,
     step: Step,
     spec: ir.Target,
     session: duckdb.DuckDBPyConnection,
     inputs: Inputs,
-) -> Iterator[tuple[Compiled, Placement]]:
+) -> tuple[Compiled, Placement]:
     catalog = catalog_of(connection, scope, step)
     if _changes_table(spec, catalog):
         # One writer at a time where the table itself changes; the catalog is read again behind the lock.
@@ -147,7 +146,7 @@ def _compiled(
     assert compiled.placement is not None, "a load step is compiled with its placement"
     for statement in compiled.placement.ddl:
         connection.execute(statement.encode())
-    yield compiled, compiled.placement
+    return compiled, compiled.placement
 
 
 def _changes_table(spec: ir.Target, catalog: Catalog) -> bool:
@@ -187,7 +186,7 @@ def _outcome(
         deduplicated=counts.deduplicated + written.repeated,
     )
     _balance(step, flow, counts, written)
-    types, lineage = column_facts(compiled.program.columns)
+    _, lineage = column_facts(compiled.program.columns)
     written_names = {column.name for column in placement.columns}
     return Outcome(
         step.name,

@@ -43,7 +43,7 @@ class Spool:
         self._program = program
         self._tables = tables
         self._owner = (pipeline, run)
-        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)
+        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115
         self.rows: Counter[str] = Counter()
 
     def __enter__(self) -> Spool:

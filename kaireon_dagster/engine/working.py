@@ -107,9 +107,8 @@ def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, str]:
     """Where the refused rows of each node go."""
     found = dict.fromkeys((node.id for node in pipeline.nodes), pipeline.dlq_destination)
     for node in pipeline.nodes:
-        if node.kind == "validate":
-            if node.quarantine is not None:
-                found[node.id] = node.quarantine.table
+        if node.kind == "validate" and node.quarantine is not None:
+            found[node.id] = node.quarantine.table
     return found
 
 

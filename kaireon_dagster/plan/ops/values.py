@@ -116,20 +116,14 @@ def masks(strategy: str, text: str, keep_last: int | None) -> str:
         return digest("sha256", text)
     if strategy == "email":
         local, domain = f"left({text}, 1)", f"substr({text}, strpos({text}, '@'))"
-        address = f"strpos({text}, '@') > 1"
-        return f"CASE WHEN {address} THEN {local} || '***' || {domain} WHEN {text} IS NOT NULL THEN '****' END"
+        masked = f"WHEN strpos({text}, '@') > 1 THEN {local} || '***' || {domain}"
+        return f"CASE {masked} WHEN {text} IS NOT NULL THEN '****' END"
     if strategy == "phone":
-        return _phone(text, keep)
+        return masks("partial", f"regexp_replace({text}, '[^0-9]', '', 'g')", keep)
     hidden = f"repeat('*', greatest(length({text}) - {keep}, 0))"
-    shown = f"right({text}, least({keep}, greatest(length({text}) - 1, 0)))" if keep else "''"
-    return f"CASE WHEN length({text}) <= {keep} THEN repeat('*', length({text})) ELSE {hidden} || {shown} END"
-
-
-def _phone(text: str, keep: int) -> str:
-    digits = f"regexp_replace({text}, '[^0-9]', '', 'g')"
-    hidden = f"repeat('*', greatest(length({digits}) - {keep}, 0))"
-    shown = f"right({digits}, {keep})" if keep else "''"
-    return f"CASE WHEN length({digits}) <= {keep} THEN repeat('*', length({digits})) ELSE {hidden} || {shown} END"
+    shown = f"right({text}, {keep})" if keep else "''"
+    short = f"WHEN length({text}) <= {keep} THEN repeat('*', length({text}))"
+    return f"CASE {short} ELSE {hidden} || {shown} END"
 
 
 def map_values(node: NodeBuilder, op: ir.MapValues) -> None:
