@@ -126,10 +126,10 @@ def prepare_socket_folder(cluster: Cluster, identity: Identity) -> Path:
     return folder
 
 
-def remove_socket_folder(cluster: Cluster) -> None:
+def remove_socket_folder(cluster: Cluster, folder: Path) -> None:
     """Remove a temporary socket folder; to be called when the server has stopped."""
-    if cluster.socket_record.exists():
-        shutil.rmtree(cluster.socket_record.read_text(), ignore_errors=True)
+    if not folder.is_relative_to(cluster.folder):
+        shutil.rmtree(folder, ignore_errors=True)
         cluster.socket_record.unlink(missing_ok=True)
 
 

@@ -43,12 +43,18 @@ class EmbeddedServer:
     Attributes:
         cluster: its files.
         process: the postmaster.
-        conninfo: how to connect to its database `postgres`.
+        sockets: the closed folder of its socket.
     """
 
     cluster: Cluster
     process: subprocess.Popen[bytes]
-    conninfo: str
+    sockets: Path
+
+    @property
+    def conninfo(self) -> str:
+        """How to connect to its database `postgres`."""
+        # The path is plain by construction: nothing in it needs quoting.
+        return f"host={self.sockets} port=5432 user={SUPERUSER} dbname=postgres"
 
     def stop(self) -> None:
         """Stop cleanly (fast shutdown), and return when the process has ended."""
@@ -61,7 +67,7 @@ class EmbeddedServer:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        remove_socket_folder(self.cluster)
+        remove_socket_folder(self.cluster, self.sockets)
 
 
 @contextlib.contextmanager
@@ -129,14 +135,9 @@ def launch_server(
             # The terminal's Ctrl-C is for the owner, who then stops the server.
             start_new_session=True,
         )
-    server = EmbeddedServer(cluster, process, write_conninfo(sockets))
+    server = EmbeddedServer(cluster, process, sockets)
     _wait_ready(server, start)
     return server
-
-
-def write_conninfo(sockets: Path, database: str = "postgres") -> str:
-    """Write the connection string for a socket folder, whose path is plain by construction."""
-    return f"host={sockets} port=5432 user={SUPERUSER} dbname={database}"
 
 
 def stop_orphan(cluster: Cluster, deadline: float) -> int:
