@@ -1,0 +1,101 @@
+"""Reads the command line, runs one command, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Final, Protocol, cast
+
+from kaireon_dagster.cli.faults import UsageFault
+from kaireon_dagster.cli.reply import FAILED, INVALID, Reply, tell
+from kaireon_dagster.errors import DocumentInvalid, FlowError, MissingExtra
+
+PROGRAM: Final = "kaireon-dagster"
+COMMANDS: Final = {
+    "init": "write a starter document for a data file",
+    "validate": "check documents, and say everything that is wrong with them",
+    "plan": "show the steps, the SQL and the lineage of a document; touches nothing",
+    "run": "run one document through its Dagster job",
+    "dev": "PostgreSQL and the Dagster UI for the documents in pipelines/",
+    "demo": "load the flights of 2013 from New York, and show what happened",
+    "doctor": "check versions, database and folders",
+    "schema": "print the JSON Schema of documents, for editors",
+}
+_INTERRUPTED: Final = 130
+
+
+class Command(Protocol):
+    """The module of a command; imported only when it is asked for, so that others start fast."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare what the command takes."""
+
+    def execute(self, options: argparse.Namespace) -> Reply:
+        """Do it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Returns:
+        0 when it is done, 1 when a run or a check failed, 2 for wrong usage or an invalid document.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser, command = _read_command(words)
+    options = parser.parse_args(words)
+    if command is None:
+        parser.print_help()
+        return INVALID
+    try:
+        reply = _execute(command, options)
+        reply.print(as_json=options.json)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough; Python must not complain about it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return reply.code
+
+
+def _read_command(words: list[str]) -> tuple[argparse.ArgumentParser, Command | None]:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description="Declarative Flow pipelines as Dagster assets in PostgreSQL."
+    )
+    choices = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    asked = next((word for word in words if not word.startswith("-")), None)
+    command = None
+    for name, summary in COMMANDS.items():
+        child = choices.add_parser(name, help=summary, description=_sentence(summary))
+        if name == asked:
+            command = cast("Command", import_module(f"kaireon_dagster.cli.{name}"))
+            command.add_arguments(child)
+            child.add_argument("--json", action="store_true", help="answer as one JSON value")
+    return parser, command
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _execute(command: Command, options: argparse.Namespace) -> Reply:
+    try:
+        return command.execute(options)
+    except DocumentInvalid as error:
+        problems = [{"path": p.path, "message": p.message} for p in error.problems]
+        return _refuse(error, INVALID, options.json, source=error.source, problems=problems)
+    except FlowError as error:
+        usage = isinstance(error, (MissingExtra, UsageFault))
+        return _refuse(error, INVALID if usage else FAILED, options.json)
+    except KeyboardInterrupt:
+        return Reply(_INTERRUPTED, ("interrupted",), {"error": {"message": "interrupted"}})
+
+
+def _refuse(error: FlowError, code: int, as_json: bool, **facts: object) -> Reply:
+    if not as_json:
+        tell(f"{PROGRAM}: {error}")
+    return Reply(
+        code, (), {"error": {"type": type(error).__name__, "message": str(error), **facts}}
+    )
