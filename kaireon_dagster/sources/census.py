@@ -1,0 +1,114 @@
+"""One quick look over the bytes of a delimited file, to choose its reader.
+
+DuckDB's reader lets NUL bytes and stray byte order marks through, stops at mixed line ends, and
+loses rows when a quote stays open for longer than its buffers. The look finds every file in which
+one of these may happen; such files are read record by record instead. It costs a few operations
+per block, none per line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kaireon_dagster.sources.csv_rows import BOM, NUL
+from kaireon_dagster.sources.dialect import Dialect
+
+BLOCK: Final = 4 << 20
+"""Bytes looked at together. Two quotes in neighbouring blocks are less than twice this apart,
+which DuckDB's line limit leaves room for."""
+
+
+@dataclass(slots=True)
+class Census:
+    """What was seen in the bytes so far.
+
+    Attributes:
+        nuls: whether there is a NUL byte.
+        boms: whether there is a byte order mark after the start.
+        returns: number of CR.
+        feeds: number of LF.
+        pairs: number of CRLF.
+        long_line: whether there is a block without line end.
+        open_quote: whether a quote may stay open over a whole block.
+    """
+
+    nuls: bool = False
+    boms: bool = False
+    returns: int = 0
+    feeds: int = 0
+    pairs: int = 0
+    long_line: bool = False
+    open_quote: bool = False
+
+    @property
+    def has_mixed_line_ends(self) -> bool:
+        """Whether line ends differ, or line ends of another kind stand inside quotes."""
+        return self.returns > 0 and not (
+            self.feeds == 0 or self.returns == self.feeds == self.pairs
+        )
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether DuckDB's reader reads the file right."""
+        found = self.nuls or self.boms or self.long_line or self.open_quote
+        return not found and not self.has_mixed_line_ends
+
+
+def take_census(path: Path, dialect: Dialect) -> Census:
+    """Look over a file of any size in constant memory; ends early once the file is not clean."""
+    census = Census()
+    quotes = _QuoteWatch(dialect)
+    before = b""
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(BLOCK):
+            _look(census, block, before)
+            census.open_quote = quotes.is_open_over(block) or census.open_quote
+            if census.nuls or census.boms or census.open_quote:
+                return census
+            before = block[-2:]
+    return census
+
+
+def _look(census: Census, block: bytes, before: bytes) -> None:
+    start = len(BOM) if not before and block.startswith(BOM) else 0
+    census.nuls = NUL in block
+    census.boms = block.find(BOM, start) >= 0 or BOM in before + block[:2]
+    returns = block.count(b"\r")
+    census.returns += returns
+    # An LF is only counted while it can matter: in a file without CR nothing compares with it.
+    if returns or census.returns:
+        census.feeds += block.count(b"\n")
+        census.pairs += block.count(b"\r\n") + (before[-1:] == b"\r" and block[:1] == b"\n")
+    elif b"\n" in block:
+        census.feeds = max(census.feeds, 1)
+    if len(block) == BLOCK and not returns and b"\n" not in block:
+        census.long_line = True
+
+
+class _QuoteWatch:
+    """Finds blocks without a quote that come after a quote which may still be open.
+
+    Whether a quote is open is decided by its neighbours alone, since the whole file before it
+    would have to be read to know: a quote after the begin of a value, or after another quote,
+    may be open. That errs on the safe side.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._quote = dialect.quote.encode()
+        starts = re.escape(dialect.delimiter.encode())
+        mark = re.escape(self._quote)
+        escape = re.escape(dialect.escape.encode())
+        self._may_open = re.compile(rb"(?:^|[\r\n ]|%s|%s|%s)%s\Z" % (starts, mark, escape, mark))
+        self._tail = b""
+
+    def is_open_over(self, block: bytes) -> bool:
+        if not self._quote:
+            return False
+        place = block.rfind(self._quote)
+        if place < 0:
+            return len(block) == BLOCK and self._may_open.search(self._tail) is not None
+        self._tail = block[max(place - 8, 0) : place + len(self._quote)]
+        return False
