@@ -99,6 +99,23 @@ class Flow:
             totals[_KINDS[self.program.exit(code).kind]] += rows
         return Counts(read=self.read, rejected=self.rejected, **totals)
 
+    def warnings(self) -> tuple[str, ...]:
+        """What to say of the rows that came by, beside what the program says already."""
+        unrouted = {
+            exit_.node: self.tally.fates[exit_.code]
+            for exit_ in self.program.exits
+            if exit_.kind == "filter" and self._is_branch(exit_.node)
+        }
+        dropped = (
+            f"branch {node!r}: {rows} rows took no route that a node reads; they were dropped"
+            for node, rows in unrouted.items()
+            if rows
+        )
+        return (*self.program.warnings, *dropped)
+
+    def _is_branch(self, node: str) -> bool:
+        return any(n.id == node and n.kind == "branch" for n in self.scope.pipeline.nodes)
+
     def rules(self, documented: frozenset[tuple[str, str]]) -> tuple[RuleResult, ...]:
         """How the rules that stand in the document fared."""
         return tuple(

@@ -197,7 +197,7 @@ def _outcome(
         dict(flow.spool.rows),
         tuple((c.name, c.postgres_type) for c in placement.columns),
         {name: origins for name, origins in lineage.items() if name in written_names},
-        compiled.program.warnings,
+        flow.warnings(),
         compiled.program.sql(),
     )
 

@@ -184,7 +184,7 @@ def _rows(
             dict(flow.spool.rows),
             types,
             lineage,
-            compiled.program.warnings,
+            flow.warnings(),
             compiled.program.sql(),
         )
     return staged, outcome
