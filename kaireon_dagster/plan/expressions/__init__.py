@@ -1,0 +1,8 @@
+"""User expressions: PostgreSQL-flavoured scalar SQL, checked, typed and written for DuckDB."""
+
+from __future__ import annotations
+
+from kaireon_dagster.plan.expressions.compiling import Compiled, compile_expression
+from kaireon_dagster.plan.expressions.refusals import ExpressionRefused
+
+__all__ = ["Compiled", "ExpressionRefused", "compile_expression"]

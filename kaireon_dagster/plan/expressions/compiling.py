@@ -1,0 +1,55 @@
+"""One user expression to DuckDB SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kaireon_dagster.plan.expressions.checking import Checker
+from kaireon_dagster.plan.expressions.coercion import settle
+from kaireon_dagster.plan.expressions.parsing import parse
+from kaireon_dagster.plan.expressions.refusals import ExpressionRefused
+from kaireon_dagster.plan.types import TEXT, SqlType
+
+_LONGEST_SQL: Final = 200_000
+"""Characters of generated SQL; guards repeat their operands, so deep nesting multiplies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An expression in DuckDB SQL, with the value that PostgreSQL gives for the same row.
+
+    Attributes:
+        sql: the expression, complete on its own.
+        type: its type.
+        columns: the columns it reads.
+        can_fail: whether some row may raise, such as a division by zero. The caller then wraps
+            it as `TRY({'v': sql})`, which is NULL for just the rows that raise; unwrapped, the
+            message of the engine may hold values of the row.
+    """
+
+    sql: str
+    type: SqlType
+    columns: frozenset[str]
+    can_fail: bool
+
+
+def compile_expression(text: str, columns: Mapping[str, SqlType]) -> Compiled:
+    """Check a user expression and write it for DuckDB.
+
+    Args:
+        text: one scalar expression in the PostgreSQL-flavoured subset.
+        columns: the columns that exist at this point, in order.
+
+    Raises:
+        ExpressionRefused: if it is not part of the language or has a type error, with its place.
+    """
+    try:
+        part = Checker(text, columns).check(parse(text))
+    except RecursionError as error:
+        raise ExpressionRefused(text, 0, "the expression is nested too deeply") from error
+    part = settle(part, TEXT)
+    if len(part.sql) > _LONGEST_SQL:
+        raise ExpressionRefused(text, 0, "too complicated: compute parts of it in fields before")
+    return Compiled(part.sql, part.known, part.columns, part.can_fail)
