@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -30,7 +31,6 @@ Whole = StrictInt
 # StrictFloat takes whole numbers too, and no booleans or strings of digits.
 Number = StrictFloat
 Text = Annotated[str, StringConstraints(min_length=1)]
-JsonScalar: TypeAlias = StrictBool | StrictInt | StrictFloat | str | None
 
 
 class Model(BaseModel):
@@ -81,6 +81,18 @@ def repeated(values: Iterable[str]) -> Iterator[tuple[int, str]]:
         if value in seen:
             yield index, value
         seen.add(value)
+
+
+def _check_scalar(value: Any) -> Any:
+    if isinstance(value, (dict, list)):
+        found = "an object" if isinstance(value, dict) else "a list"
+        raise refuse(f"expected a string, a number, true, false or null, found {found}")
+    return value
+
+
+JsonScalar = Annotated[
+    StrictBool | StrictInt | StrictFloat | str | None, BeforeValidator(_check_scalar)
+]
 
 
 class OneOrMany:

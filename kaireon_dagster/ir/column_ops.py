@@ -122,7 +122,11 @@ class MapValues(Model):
 
     type: Literal["map_values"] = Field(description="Replaces values by others.")
     field: FieldReference = Field(description="The field whose values are replaced.")
-    mapping: FrozenMapping[JsonScalar] = Field(min_length=1, description="Old value to new value.")
+    mapping: FrozenMapping[JsonScalar] = Field(
+        min_length=1,
+        description="Old value to new value.",
+        json_schema_extra={"minProperties": 1},
+    )
     default: JsonScalar = Field(
         default=None, description="For values not in the mapping; not given: they stay."
     )

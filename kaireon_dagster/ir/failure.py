@@ -12,7 +12,7 @@ from kaireon_dagster.ir.identifiers import TableName
 
 
 class Retry(Checked):
-    """How transient faults are tried again."""
+    """Tries after a transient fault: how many, and how far apart."""
 
     max_attempts: Whole = Field(
         default=0, ge=0, le=20, description="Tries after the first, 0 to 20."

@@ -39,7 +39,7 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        (value,) = get_args(source)
+        (value,) = get_args(source) or (Any,)
         return core_schema.no_info_after_validator_function(
             freeze,
             core_schema.dict_schema(core_schema.str_schema(), handler.generate_schema(value)),

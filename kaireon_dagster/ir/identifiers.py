@@ -16,6 +16,7 @@ LONGEST_NAME = 63
 RESERVED_PREFIX = "_flow_"
 
 _UNFIT_IN_TABLE = re.compile(r'[\x00-\x1f\x7f";]')
+_NODE = "[A-Za-z_][A-Za-z0-9_-]{0,62}"
 _PART = r'[^\u0000-\u001f\u007f";.]+'
 
 
@@ -117,11 +118,12 @@ def _check_environment_name(name: str) -> str:
 
 
 PipelineId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
-NodeId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")]
+NodeId = Annotated[str, StringConstraints(pattern=f"^{_NODE}$")]
 RouteName = NodeId
+# What a reference names is looked up among the nodes, which says more than a pattern would.
 NodeReference = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}(\.[A-Za-z_][A-Za-z0-9_-]{0,62})?$"),
+    WithJsonSchema({"type": "string", "pattern": rf"^{_NODE}(\.{_NODE})?$"}),
 ]
 # A column that is read may carry any name a file has; one that is written becomes an identifier.
 FieldReference = Annotated[

@@ -75,7 +75,7 @@ def find_documents(path: Path) -> list[Path]:
         for file in path.rglob("*")
         if file.suffix.lower() in SUFFIXES
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        and file.is_file()
+        and not file.is_dir()
     )
 
 

@@ -41,7 +41,7 @@ def find_place(root: type[BaseModel], location: Location, data: Any) -> Place:
     for step in location:
         if isinstance(step, int):
             place, data = _enter_item(place, step, data)
-        elif _is_tag(place, step):
+        elif _is_tag(place, step, data):
             members = tuple(model for model in place.members if step in read_tags(model))
             place = Place(place.location, place.owner, place.field, members or place.members)
         else:
@@ -50,9 +50,9 @@ def find_place(root: type[BaseModel], location: Location, data: Any) -> Place:
     return place
 
 
-def _is_tag(place: Place, step: str) -> bool:
+def _is_tag(place: Place, step: str, data: Any) -> bool:
     if step in _MEMBER_TAGS:
-        return True
+        return not isinstance(data, dict) or step not in data
     # Checks that a model makes across its nodes give keys alone.
     return len(place.members) > 1 and any(step in read_tags(model) for model in place.members)
 

@@ -108,9 +108,7 @@ def _last_key(place: Place) -> str:
 
 def _write_bound(phrase: str, key: str) -> Callable[[ErrorDetails, Place], str]:
     def write(detail: ErrorDetails, place: Place) -> str:
-        bound = detail["ctx"][key]
-        number = f"{bound:g}" if isinstance(bound, float) else str(bound)
-        return f"found {describe(detail['input'])}; allowed: {number} {phrase}"
+        return f"found {describe(detail['input'])}; allowed: {phrase.format(detail['ctx'][key])}"
 
     return write
 
@@ -134,9 +132,9 @@ _WRITERS: Mapping[str, Callable[[ErrorDetails, Place], str]] = {
     "missing": _write_missing,
     "extra_forbidden": _write_unknown_key,
     "literal_error": _write_literal,
-    "greater_than_equal": _write_bound("or more", "ge"),
-    "less_than_equal": _write_bound("or less", "le"),
-    "greater_than": _write_bound("is too little", "gt"),
+    "greater_than_equal": _write_bound("{:g} or more", "ge"),
+    "less_than_equal": _write_bound("{:g} or less", "le"),
+    "greater_than": _write_bound("more than {:g}", "gt"),
     "too_short": _write_short,
     "string_too_short": _write_short,
     "too_long": _write_long,

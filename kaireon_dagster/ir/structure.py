@@ -102,7 +102,13 @@ def _find_cycle_faults(nodes: Nodes) -> Faults:
     if cycle:
         # Data flows against the direction of references: from the node that is read.
         names = " → ".join(repr(name) for name in reversed(cycle))
-        yield nodes[cycle[0]].references[0].location, f"the nodes form a cycle: {names}"
+        first, upstream = nodes[cycle[0]], cycle[1]
+        location = next(
+            reference.location
+            for reference in first.references
+            if split_reference(reference.text)[0] == upstream
+        )
+        yield location, f"the nodes form a cycle: {names}"
 
 
 def _find_unread(outline: tuple[NodeOutline, ...], nodes: Nodes) -> Faults:
@@ -128,7 +134,10 @@ def _find_unread(outline: tuple[NodeOutline, ...], nodes: Nodes) -> Faults:
 
 
 def _meant(reference: Reference, nodes: Nodes) -> tuple[str, str | None]:
-    """Resolve a reference, a misspelt one to what it probably means: one fault, one message."""
+    """Resolve a reference, a misspelt one to what it probably means: one fault, one message.
+
+    A route that resembles none may mean any, as if the whole branch were read.
+    """
     node_id, route = split_reference(reference.text)
     if node_id not in nodes:
         node_id = nearest(node_id, nodes) or node_id

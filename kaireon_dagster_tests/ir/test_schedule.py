@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,7 +49,10 @@ WRONG = [
     zone("europe/zurich", "unknown time zone 'europe/zurich'; did you mean 'Europe/Zurich'?"),
     zone("EST5EDT4", "unknown time zone 'EST5EDT4'; did you mean 'EST5EDT'?"),
     zone("+02:00", "unknown time zone '+02:00'; allowed: IANA names such as 'Europe/Zurich'"),
-    zone("", "unknown time zone ''; allowed: IANA names such as 'Europe/Zurich'"),
+    replace(
+        zone("", "unknown time zone ''; allowed: IANA names such as 'Europe/Zurich'"),
+        seen_by_schema=True,
+    ),
     Wrong(
         with_schedule({"kind": "interval", "minutes": 1441}),
         "schedule.minutes: found 1441; allowed: 1440 or less",
