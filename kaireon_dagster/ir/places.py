@@ -6,16 +6,13 @@ A location also names the members of unions it went through; those are no keys o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Discriminator
 from pydantic.fields import FieldInfo
 
 from kaireon_dagster.ir.base import Location
-
-# Members of unions that are told apart by more than one key, or by their JSON kind.
-_MEMBER_TAGS = frozenset({"<Source>", "<StreamSource>", "<word>", "<all>", "<timestamp>"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +24,14 @@ class Place:
         owner: the model whose field the last key is, when there is one.
         field: that field; None for a key that the model does not know.
         members: the models that may stand here.
+        awaits_tag: whether a member that has no model, such as a word, may stand here too.
     """
 
     location: Location
     owner: type[BaseModel] | None
     field: FieldInfo | None
     members: tuple[type[BaseModel], ...]
+    awaits_tag: bool = False
 
 
 def find_place(root: type[BaseModel], location: Location, data: Any) -> Place:
@@ -41,20 +40,19 @@ def find_place(root: type[BaseModel], location: Location, data: Any) -> Place:
     for step in location:
         if isinstance(step, int):
             place, data = _enter_item(place, step, data)
-        elif _is_tag(place, step, data):
+        elif _is_tag(place, step):
             members = tuple(model for model in place.members if step in read_tags(model))
-            place = Place(place.location, place.owner, place.field, members or place.members)
+            place = replace(place, members=members or place.members, awaits_tag=False)
         else:
             place = _enter_key(place, step)
             data = data.get(step) if isinstance(data, dict) else None
     return place
 
 
-def _is_tag(place: Place, step: str, data: Any) -> bool:
-    if step in _MEMBER_TAGS:
-        return not isinstance(data, dict) or step not in data
-    # Checks that a model makes across its nodes give keys alone.
-    return len(place.members) > 1 and any(step in read_tags(model) for model in place.members)
+def _is_tag(place: Place, step: str) -> bool:
+    # Several members are possible and none chosen yet, unless a check across nodes names a key.
+    is_open = len(place.members) > 1 and any(step in read_tags(model) for model in place.members)
+    return place.awaits_tag or is_open
 
 
 def _enter_item(place: Place, index: int, data: Any) -> tuple[Place, Any]:
@@ -62,14 +60,15 @@ def _enter_item(place: Place, index: int, data: Any) -> tuple[Place, Any]:
     if not isinstance(data, list):
         return place, data
     item = data[index] if index < len(data) else None
-    return Place((*place.location, index), place.owner, place.field, place.members), item
+    return replace(place, location=(*place.location, index)), item
 
 
 def _enter_key(place: Place, key: str) -> Place:
     owner = place.members[0] if place.members else None
     field = fields_by_key(owner).get(key) if owner else None
     members = tuple(models_in(field.annotation)) if field else ()
-    return Place((*place.location, key), owner, field, members)
+    awaits = any(isinstance(item, Discriminator) for item in field.metadata) if field else False
+    return Place((*place.location, key), owner, field, members, awaits)
 
 
 def fields_by_key(model: type[BaseModel]) -> dict[str, FieldInfo]:

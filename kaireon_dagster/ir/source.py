@@ -13,7 +13,7 @@ from kaireon_dagster.ir.formats import FileFormat, FormatOptions, find_misplaced
 from kaireon_dagster.ir.identifiers import FieldReference
 from kaireon_dagster.ir.node import Node
 from kaireon_dagster.ir.templates import find_date_token_fault, find_folder_fault, has_date_token
-from kaireon_dagster.ir.timestamps import is_timestamp
+from kaireon_dagster.ir.timestamps import read_timestamp
 from kaireon_dagster.ir.zones import Zone
 
 FileConnector = Literal["local_fs", "s3", "gcs", "azure_blob", "sftp", "http_pull"]
@@ -153,10 +153,18 @@ class SourceConfig(Checked):
             yield ("formatOptions", *location), message
 
 
+def _check_instant(text: str) -> str:
+    if read_timestamp(text) is None:
+        raise refuse("needs ISO 8601, such as 2026-03-01T00:00:00Z")
+    return text
+
+
 class StartTimestamp(Model):
     """Start at the first message at or after an instant."""
 
-    timestamp: Text = Field(description="ISO 8601 with zone, such as 2026-03-01T00:00:00Z.")
+    timestamp: Annotated[Text, AfterValidator(_check_instant)] = Field(
+        description="ISO 8601; without an offset it is UTC.", examples=["2026-03-01T00:00:00Z"]
+    )
 
 
 def _start_tag(value: Any) -> str:
@@ -170,7 +178,7 @@ StartFrom = Annotated[
 ]
 
 
-class StreamConfig(Checked):
+class StreamConfig(Model):
     """Which messages a streaming source reads, and how many make a batch."""
 
     connection: Text = Field(
@@ -193,12 +201,6 @@ class StreamConfig(Checked):
     include_headers: Flag = Field(
         default=False, description="Whether the message headers become a field."
     )
-
-    def flaws(self) -> Iterator[Flaw]:
-        """Yield a start that is no instant."""
-        start = self.start_from
-        if isinstance(start, StartTimestamp) and not is_timestamp(start.timestamp):
-            yield ("startFrom", "timestamp"), "needs ISO 8601, such as 2026-03-01T00:00:00Z"
 
 
 class Source(Checked, Node):

@@ -34,11 +34,6 @@ def read_timestamp(text: str) -> datetime | None:
         return None
 
 
-def is_timestamp(text: str) -> bool:
-    """Tell whether a text is a date with a time of day."""
-    return read_timestamp(text) is not None
-
-
 def _offset(text: str | None) -> str:
     if text is None:
         return ""
