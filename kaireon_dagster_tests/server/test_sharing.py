@@ -13,7 +13,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kaireon_dagster.server import ServerNotStarted, ServerVersionMismatch, connect_embedded
+from kaireon_dagster.server import (
+    ServerNotStarted,
+    ServerVersionMismatch,
+    connect_embedded,
+    find_home,
+)
 
 LINGER = "0.5"
 USER = """
@@ -30,9 +35,11 @@ time.sleep(60)
 class User:
     """Another process that uses the server of a work folder until it is killed."""
 
-    def __init__(self, home: Path, *options: str) -> None:
+    def __init__(self, home: Path, *options: str, path: str | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", USER, str(home), LINGER, *options], stdout=subprocess.PIPE
+            [sys.executable, "-c", USER, str(home), LINGER, *options],
+            env={**os.environ, "PATH": path or os.environ["PATH"]},
+            stdout=subprocess.PIPE,
         )
 
     def wait_connected(self) -> str:
@@ -56,8 +63,8 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def start_user(home: Path) -> Iterator[Callable[..., User]]:
     users: list[User] = []
 
-    def start(*options: str) -> User:
-        users.append(User(home, *options))
+    def start(*options: str, path: str | None = None) -> User:
+        users.append(User(home, *options, path=path))
         return users[-1]
 
     yield start
@@ -176,6 +183,26 @@ def test_data_survive_a_killed_supervisor(home: Path, start_user: Callable[..., 
     assert len(find_supervisors(home)) == 1
 
 
+def test_server_that_nothing_ties_to_its_owner_is_stopped_by_the_next(
+    home: Path, start_user: Callable[..., User], tmp_path: Path
+) -> None:
+    # Without setpriv, as on macOS, a killed supervisor leaves its server running.
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("unshare", "true", "test"):
+        found = shutil.which(name)
+        assert found is not None
+        (tools / name).symlink_to(found)
+    make_kept(start_user(path=str(tools)).wait_connected())
+    orphan = find_postmaster(home)
+    os.kill(find_supervisor(home), signal.SIGKILL)
+    time.sleep(0.5)
+    assert orphan in find_processes(home)
+    assert ask(start_user().wait_connected(), "SELECT n FROM kept") == 7
+    assert find_postmaster(home) != orphan
+    assert orphan not in find_processes(home)
+
+
 def test_data_survive_a_killed_server(home: Path, start_user: Callable[..., User]) -> None:
     conninfo = start_user().wait_connected()
     make_kept(conninfo)
@@ -275,3 +302,13 @@ def test_supervisor_that_says_nothing_is_an_error(
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ServerNotStarted, match="the supervisor failed"):
         connect_embedded(home)
+
+
+def test_work_folder_is_the_projects_unless_it_is_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FLOW_HOME", raising=False)
+    assert find_home() == tmp_path / ".kaireon"
+    monkeypatch.setenv("FLOW_HOME", "elsewhere")
+    assert find_home() == tmp_path / "elsewhere"
