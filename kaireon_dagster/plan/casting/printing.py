@@ -21,14 +21,24 @@ def print_text(sql: str, source: SqlType) -> str:
         raise CastRefused(source, TEXT, "there is no common spelling; take its parts")
     if source.is_float:
         return _print_float(sql, _large_double if source.name == "double" else _large_real)
+    if source.name in ("date", "timestamp"):
+        return _print_moment(sql, "")
     if source.name == "timestamptz":
-        return f"CAST(timezone('UTC', {sql}) AS VARCHAR) || '+00'"
+        return _print_moment(f"timezone('UTC', {sql})", "+00")
     if source.name == "bytea":
         return f"'\\x' || lower(hex({sql}))"
     text = f"CAST({sql} AS VARCHAR)"
     if source.name == "numeric" and source.precision is None:
         return f"rtrim(rtrim({text}, '0'), '.')"
     return text
+
+
+def _print_moment(sql: str, offset: str) -> str:
+    # DuckDB puts `(BC)` after the date, PostgreSQL `BC` after all.
+    text = f"CAST({sql} AS VARCHAR)"
+    early = f"replace({text}, ' (BC)', '') || '{offset} BC'"
+    shown = f"{text} || '{offset}'" if offset else text
+    return f"CASE WHEN contains({text}, '(') THEN {early} ELSE {shown} END"
 
 
 def _print_float(sql: str, large: Callable[[str, str], tuple[str, str]]) -> str:

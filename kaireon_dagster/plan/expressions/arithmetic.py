@@ -35,6 +35,7 @@ from kaireon_dagster.plan.types import (
 )
 
 QUOTIENT_SCALE: Final = 16
+_DIGITS_IN_64_BITS: Final = 18
 _DIVISION_BY_ZERO: Final = "division by zero"
 _OVERFLOW: Final = "double precision out of range"
 
@@ -125,35 +126,56 @@ def _on_decimals(operator: str, left: Typed, right: Typed) -> Typed:
     else:
         room = max(whole) + 1
     type = numeric_of(room, scale)
-    sql = f"CAST({left.sql} {operator} {right.sql} AS {type.duckdb})"
+    sql = f"CAST({_widened(left, right, type)} {operator} {right.sql} AS {type.duckdb})"
     return derive(sql, type, left, right, fails=room + scale > MAX_PRECISION)
 
 
+def _widened(left: Typed, right: Typed, result: SqlType) -> str:
+    # Of two decimals that fit 64 bits DuckDB wants the result to fit as well.
+    if result.digits <= _DIGITS_IN_64_BITS or max(left.known.digits, right.known.digits) > (
+        _DIGITS_IN_64_BITS
+    ):
+        return left.sql
+    return f"CAST({left.sql} AS DECIMAL({result.digits},{scale_of(left.known)}))"
+
+
 def _quotient(left: Typed, right: Typed) -> Typed:
-    """Divide whole numbers: the dividend is scaled up, and half the divisor rounds the result."""
-    type = numeric_of(MAX_PRECISION, QUOTIENT_SCALE)
-    shift = QUOTIENT_SCALE + scale_of(right.known) - scale_of(left.known)
-    dividend, divisor = _unscaled(left), _unscaled(right)
-    if shift >= 0:
-        dividend = f"{dividend} * {_power_of_ten(shift)}"
-    else:
-        divisor = f"{divisor} * {_power_of_ten(-shift)}"
+    """Divide whole numbers, then what remains; half the divisor rounds the last decimal."""
+    scale = max_scale(left.known, right.known)
+    dividend, divisor = _unscaled(left, scale), _unscaled(right, scale)
     half = f"CASE WHEN {left.sql} < 0 THEN -1 ELSE 1 END * abs({divisor})"
-    rounded = f"(2 * {dividend} + {half}) // (2 * {divisor})"
+    rest = f"({dividend} % {divisor}) * {_power_of_ten(QUOTIENT_SCALE)}"
+    decimals = f"(2 * {rest} + {half}) // (2 * {divisor})"
     unit = f"CAST(0.{'1'.zfill(QUOTIENT_SCALE)} AS DECIMAL({QUOTIENT_SCALE},{QUOTIENT_SCALE}))"
-    sql = f"CAST(CAST({rounded} AS DECIMAL({MAX_PRECISION},0)) * {unit} AS {type.duckdb})"
-    digits = left.known.digits + max(shift, 0)
-    roomy = digits < MAX_PRECISION - 1 and right.number is not None
-    return replace(_divided(sql, left, right, type, fails=not roomy), loose=True)
+    fraction = f"CAST({decimals} AS DECIMAL({QUOTIENT_SCALE + 1},0)) * {unit}"
+    type = numeric_of(MAX_PRECISION, QUOTIENT_SCALE)
+    sql = f"(CAST({dividend} // {divisor} AS {type.duckdb}) + CAST({fraction} AS {type.duckdb}))"
+    sql = f"CASE WHEN {left.sql} IS NOT NULL AND {right.sql} IS NOT NULL THEN {sql} END"
+    return replace(
+        _divided(sql, left, right, type, fails=not _is_roomy(left, right, scale)), loose=True
+    )
 
 
-def _unscaled(part: Typed) -> str:
-    """The value times ten to its scale, which is a whole number."""
-    scale = scale_of(part.known)
-    if part.known.digits + scale < MAX_PRECISION:
-        factor = f"CAST(1{'0' * scale} AS DECIMAL({scale + 1},0))"
-        return f"CAST({part.sql} * {factor} AS HUGEINT)"
-    return f"CAST(replace(CAST({part.sql} AS VARCHAR), '.', '') AS HUGEINT)"
+def _is_roomy(left: Typed, right: Typed, scale: int) -> bool:
+    """Whether no step of a division can leave a 128-bit integer or the result's type."""
+    if right.number is None:
+        return False
+    quotient_digits = whole_digits(left.known) - right.number.adjusted()
+    return (
+        whole_digits(left.known) + scale < MAX_PRECISION
+        and right.number.adjusted() + scale + QUOTIENT_SCALE < MAX_PRECISION - 2
+        and quotient_digits <= MAX_PRECISION - QUOTIENT_SCALE
+    )
+
+
+def _unscaled(part: Typed, scale: int) -> str:
+    """The value times ten to the scale, which is a whole number."""
+    own = scale_of(part.known)
+    lift = f" * {_power_of_ten(scale - own)}" if scale > own else ""
+    if part.known.digits + own < MAX_PRECISION:
+        factor = f"CAST(1{'0' * own} AS DECIMAL({own + 1},0))"
+        return f"(CAST({part.sql} * {factor} AS HUGEINT){lift})"
+    return f"(CAST(replace(CAST({part.sql} AS VARCHAR), '.', '') AS HUGEINT){lift})"
 
 
 def _power_of_ten(exponent: int) -> str:
@@ -175,7 +197,11 @@ def _float_quotient(left: Typed, right: Typed, type: SqlType) -> Typed:
     sql = f"({left.sql} / {right.sql})"
     checked = check_finite(sql, (left.sql, right.sql), type)
     zero = f"{right.sql} = 0 AND NOT isnan({left.sql})"
-    sql = f"(CASE WHEN {zero} THEN {raised(_DIVISION_BY_ZERO, type)} ELSE {checked} END)"
+    tiny = f"{sql} = 0 AND {left.sql} <> 0 AND isfinite({right.sql})"
+    sql = (
+        f"(CASE WHEN {zero} THEN {raised(_DIVISION_BY_ZERO, type)} "
+        f"WHEN {tiny} THEN {raised(_OVERFLOW, type)} ELSE {checked} END)"
+    )
     return derive(sql, type, left, right, fails=True)
 
 
@@ -202,11 +228,14 @@ def power(left: Typed, right: Typed) -> Typed:
         f"({base.sql} = 0 AND {exponent.sql} < 0) "
         f"OR ({base.sql} < 0 AND {exponent.sql} <> trunc({exponent.sql}))"
     )
+    tiny = f"{sql} = 0 AND {base.sql} <> 0 AND isfinite({base.sql}) AND isfinite({exponent.sql})"
     checked = check_finite(sql, (base.sql, exponent.sql), DOUBLE)
     failure = raised("power of these numbers is not defined", DOUBLE)
-    return derive(
-        f"(CASE WHEN {wrong} THEN {failure} ELSE {checked} END)", DOUBLE, base, exponent, fails=True
+    sql = (
+        f"(CASE WHEN {wrong} THEN {failure} WHEN {tiny} THEN {raised(_OVERFLOW, DOUBLE)} "
+        f"ELSE {checked} END)"
     )
+    return derive(sql, DOUBLE, base, exponent, fails=True)
 
 
 def _on_moments(operator: str, left: Typed, right: Typed) -> Typed | None:

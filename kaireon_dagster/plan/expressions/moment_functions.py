@@ -54,9 +54,6 @@ _TRUNCATED: Final = (
     "month",
     "quarter",
     "year",
-    "decade",
-    "century",
-    "millennium",
 )
 _SHOWN: Final = {
     "YYYY": "%Y",
@@ -155,9 +152,14 @@ def _to_char(arguments: Sequence[Typed]) -> Typed:
         raise Unfit(f"to_char needs a date or timestamp, not {moment.shown}: cast it to text")
     directives = "".join(_directives(constant_text(arguments[1], "the format")))
     year = f"lpad(CAST(year({_in_utc(moment)}) AS VARCHAR), 4, '0')"
-    pieces = directives.split("%Y")
-    written = [f"strftime({_in_utc(moment)}, {literal(piece)})" for piece in pieces]
-    return derive(f"({f' || {year} || '.join(written)})", TEXT, moment)
+    # strftime writes the year 33 in two digits.
+    pieces = re.split("(%Y)", directives)
+    written = [
+        year if piece == "%Y" else f"strftime({_in_utc(moment)}, {literal(piece)})"
+        for piece in pieces
+        if piece
+    ]
+    return derive(f"({' || '.join(written)})", TEXT, moment)
 
 
 def _directives(format: str) -> list[str]:

@@ -82,6 +82,9 @@ def check_replaceable(pattern: str) -> str:
         raise Unfit(
             "a pattern to replace may have one greedy quantifier, and no groups or alternatives"
         )
+    atoms = sum(piece.kind not in ("quantifier", "anchor") for piece in pieces)
+    if atoms == 0 or (atoms == 1 and quantifiers and quantifiers[0][:2] in ("*", "?", "{0")):
+        raise Unfit("a pattern to replace must not match the empty text")
     return pattern
 
 
