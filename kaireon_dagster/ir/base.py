@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -93,6 +94,19 @@ def _check_scalar(value: Any) -> Any:
 JsonScalar = Annotated[
     StrictBool | StrictInt | StrictFloat | str | None, BeforeValidator(_check_scalar)
 ]
+
+
+class SeenAs:
+    """Annotation of a type that only code can check fully: what a JSON Schema sees of it."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._schema = schema
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        # A copy: pydantic writes each field's description and default into what it is given.
+        return copy.deepcopy(self._schema)
 
 
 class OneOrMany:

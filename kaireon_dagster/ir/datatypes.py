@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import AfterValidator
 
-from kaireon_dagster.ir.base import refuse
+from kaireon_dagster.ir.base import SeenAs, refuse
 from kaireon_dagster.ir.spelling import unknown
 
 # DuckDB holds at most 38 digits in a decimal.
@@ -79,7 +79,7 @@ def _check_datatype(text: str) -> str:
 DataType = Annotated[
     str,
     AfterValidator(_check_datatype),
-    WithJsonSchema(
+    SeenAs(
         {
             "anyOf": [
                 {"enum": [name for name in DATA_TYPES if "(" not in name]},

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import AfterValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, StringConstraints
 
-from kaireon_dagster.ir.base import refuse
+from kaireon_dagster.ir.base import SeenAs, refuse
 from kaireon_dagster.ir.spelling import quote
 
 # NAMEDATALEN - 1: PostgreSQL cuts longer names short without an error.
@@ -123,34 +123,34 @@ RouteName = NodeId
 # What a reference names is looked up among the nodes, which says more than a pattern would.
 NodeReference = Annotated[
     str,
-    WithJsonSchema({"type": "string", "pattern": rf"^{_NODE}(\.{_NODE})?$"}),
+    SeenAs({"type": "string", "pattern": rf"^{_NODE}(\.{_NODE})?$"}),
 ]
 # A column that is read may carry any name a file has; one that is written becomes an identifier.
 FieldReference = Annotated[
-    str, AfterValidator(_check_reference), WithJsonSchema({"type": "string", "minLength": 1})
+    str, AfterValidator(_check_reference), SeenAs({"type": "string", "minLength": 1})
 ]
 FieldName = Annotated[
     str,
     AfterValidator(_check_new_name),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}),
+    SeenAs({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}),
 ]
 TableName = Annotated[
     str,
     AfterValidator(_check_table),
-    WithJsonSchema({"type": "string", "pattern": rf"^{_PART}\.{_PART}$"}),
+    SeenAs({"type": "string", "pattern": rf"^{_PART}\.{_PART}$"}),
 ]
 TargetTable = Annotated[
     str,
     AfterValidator(_check_target),
-    WithJsonSchema({"type": "string", "pattern": rf"^{_PART}\.{_PART}$"}),
+    SeenAs({"type": "string", "pattern": rf"^{_PART}\.{_PART}$"}),
 ]
 ColumnName = Annotated[
     str,
     AfterValidator(_check_column),
-    WithJsonSchema({"type": "string", "pattern": rf"^{_PART}\.{_PART}\.{_PART}$"}),
+    SeenAs({"type": "string", "pattern": rf"^{_PART}\.{_PART}\.{_PART}$"}),
 ]
 EnvironmentName = Annotated[
     str,
     AfterValidator(_check_environment_name),
-    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}),
+    SeenAs({"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}),
 ]

@@ -78,7 +78,9 @@ def fields_by_key(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     """Yield the models that an annotation allows, however deep they stand in it."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    # On Python 3.10 `tuple[int]` is a type as well, but none that issubclass takes.
+    is_class = isinstance(annotation, type) and get_origin(annotation) is None
+    if is_class and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
         yield from models_in(argument)

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Annotated
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import AfterValidator
 
-from kaireon_dagster.ir.base import refuse
+from kaireon_dagster.ir.base import SeenAs, refuse
 from kaireon_dagster.ir.spelling import nearest, quote
 
 
@@ -33,6 +33,4 @@ def _check_zone(zone: str) -> str:
     return zone
 
 
-Zone = Annotated[
-    str, AfterValidator(_check_zone), WithJsonSchema({"type": "string", "minLength": 1})
-]
+Zone = Annotated[str, AfterValidator(_check_zone), SeenAs({"type": "string", "minLength": 1})]
