@@ -1,0 +1,78 @@
+"""The database: reachable, new enough, with Flow's tables as this release knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from kaireon_dagster.cli.checks.finding import Finding, ok, problem, warning
+from kaireon_dagster.cli.database import find_database
+from kaireon_dagster.cli.settings import DATABASE_VARIABLE, database_url
+from kaireon_dagster.errors import FlowError, Transient
+from kaireon_dagster.server import find_binaries, find_home
+from kaireon_dagster.state import Connection, Database, SchemaTooNew
+from kaireon_dagster.state.migrate import find_missing
+
+_OLDEST: Final = 15
+
+
+def check_database() -> Iterator[Finding]:
+    """Check the database that runs would use; the embedded one is started if it was ever made."""
+    try:
+        database = find_database()
+        if database is None:
+            yield _not_made_yet()
+            return
+        with database.connect() as connection:
+            yield from _server(database, connection)
+            yield _schema(connection)
+    except FlowError as error:
+        advice = (
+            "try again" if isinstance(error, Transient) else "mend what is said, then try again"
+        )
+        yield problem("database", str(error), _ADVICE if database_url() else advice)
+
+
+_ADVICE: Final = f"check {DATABASE_VARIABLE}, or unset it to use the embedded server"
+
+
+def _not_made_yet() -> Finding:
+    version = find_binaries().read_major()
+    place = find_home() / "postgres"
+    return ok("database", f"embedded PostgreSQL {version}; the first run makes it in {place}")
+
+
+def _server(database: Database, connection: Connection) -> Iterator[Finding]:
+    number = connection.info.server_version
+    kind = "" if database_url() else "embedded "
+    name = (
+        f"{kind}PostgreSQL {number // 10000}.{number % 10000}, database {database.address.database}"
+    )
+    if number // 10000 < _OLDEST:
+        yield problem("database", f"{name} is too old", f"use PostgreSQL {_OLDEST} or newer")
+    else:
+        yield ok("database", name)
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        yield problem(
+            "encoding", f"the database is in {encoding}", "make a database with ENCODING 'UTF8'"
+        )
+
+
+def _schema(connection: Connection) -> Finding:
+    try:
+        missing = find_missing(connection)
+    except SchemaTooNew as error:
+        return problem("schema", str(error), "upgrade kaireon-dagster")
+    if not missing:
+        return ok("schema", f"Flow's tables in schema {connection.schema} are current")
+    has_right = connection.execute(
+        "SELECT has_database_privilege(current_database(), 'CREATE')"
+    ).fetchone()
+    if has_right and has_right[0]:
+        return ok("schema", f"{len(missing)} migration(s) to apply; the next run does it")
+    return warning(
+        "schema",
+        f"{len(missing)} migration(s) to apply, and this user may not create schemas",
+        "GRANT CREATE ON DATABASE … TO this user, or let an administrator make the first run",
+    )
