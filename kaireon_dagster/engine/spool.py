@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 
@@ -17,9 +18,11 @@ from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.sources import Reject
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.dlq import DlqRow, store
-from kaireon_dagster.state.quarantine import encode_row
+from kaireon_dagster.state.quarantine import RULES, encode_row
 
 PARSE = "parse"
+_UNSTORABLE = ("\\u0000", "\\ud", "nan", "NaN", "inf", "Inf")
+"""Traces of what jsonb cannot hold; a row with none of them goes as it is."""
 
 
 class Spool:
@@ -94,5 +97,8 @@ class Spool:
 
 
 def _with_rules(row: str, rules: Sequence[str]) -> str:
-    values = json.loads(row)
-    return encode_row(values, rules)
+    if any(word in row for word in _UNSTORABLE):
+        return encode_row(json.loads(row, parse_float=Decimal), rules)
+    if len(rules) < 2:
+        return row
+    return f'{row[:-1]}{"," if len(row) > 2 else ""}"{RULES}":{json.dumps(list(rules))}}}'
