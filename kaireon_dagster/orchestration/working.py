@@ -1,0 +1,139 @@
+"""What the op of each kind of step does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from kaireon_dagster import ir
+from kaireon_dagster.errors import FlowError, NotYetRunnable
+from kaireon_dagster.orchestration.attempt import Attempt
+from kaireon_dagster.orchestration.blueprint import RELATION, Blueprint
+from kaireon_dagster.orchestration.errors import ChecksAlone, TargetsLeftOut
+from kaireon_dagster.orchestration.facts import claim_facts, load_facts, stage_facts
+from kaireon_dagster.orchestration.looking import find_outcomes, row_count
+from kaireon_dagster.orchestration.reporting import log_quarantine, log_violations, results_of
+from kaireon_dagster.plan.steps import Step
+
+if TYPE_CHECKING:
+    from kaireon_dagster.engine.outcome import Outcome
+    from kaireon_dagster.engine.relation import Relation
+    from kaireon_dagster.engine.scope import Scope
+
+Events = Iterator[Any]
+Compute = Callable[[dg.OpExecutionContext, Mapping[str, Any]], Events]
+
+
+def compute_of(blueprint: Blueprint, step: Step) -> Compute:
+    """The function that does a step inside Dagster."""
+    work = {"claim": _claim, "stage": _stage, "load": _load}[step.kind]
+
+    # Dagster wants a context without annotation, or one that it can read: a string is neither.
+    return lambda context, inputs: work(context, blueprint, step, inputs)
+
+
+def _claim(
+    context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, _inputs: Mapping[str, Any]
+) -> Events:
+    from kaireon_dagster.engine.claiming import claim_source
+
+    targets = _selected(context, blueprint)
+    attempt = Attempt(context, blueprint, step, targets)
+
+    def work(scope: Scope) -> Any:
+        _require_runnable(context, blueprint, step, targets)
+        return claim_source(scope, step, attempt=attempt.looks)
+
+    claimed = attempt.run(work, lambda _error: None)
+    attempt.finished(f"{len(claimed.files)} files")
+    yield dg.Output(claimed, RELATION, metadata=claim_facts(claimed))
+
+
+def _stage(
+    context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, inputs: Mapping[str, Any]
+) -> Events:
+    from kaireon_dagster.engine.staging import stage_node
+
+    attempt = Attempt(context, blueprint, step, _selected(context, blueprint))
+
+    def work(scope: Scope) -> Any:
+        return stage_node(scope, step, _relations(scope, step, inputs))
+
+    def on_error(error: FlowError) -> None:
+        log_violations(context, blueprint, error)
+
+    staged, outcome = attempt.run(work, on_error)
+    log_quarantine(context, blueprint, attempt, outcome)
+    attempt.finished(f"{outcome.counts.staged} rows staged")
+    yield dg.Output(staged, RELATION, metadata=stage_facts(outcome))
+
+
+def _load(
+    context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, inputs: Mapping[str, Any]
+) -> Events:
+    from kaireon_dagster.engine.load import load_target
+
+    attempt = Attempt(context, blueprint, step, _selected(context, blueprint))
+    target = blueprint.pipeline.node(step.node)
+    assert isinstance(target, ir.Target), "a load step ends in a target"
+
+    def work(scope: Scope) -> tuple[Outcome, tuple[Outcome, ...]]:
+        outcome = load_target(scope, step, _relations(scope, step, inputs))
+        return outcome, find_outcomes(scope, blueprint.upstream(step))
+
+    def on_error(error: FlowError) -> None:
+        log_violations(context, blueprint, error)
+
+    outcome, before = attempt.run(work, on_error)
+    log_quarantine(context, blueprint, attempt, outcome)
+    attempt.finished(f"{outcome.counts.loaded} rows loaded")
+    key = blueprint.key(target)
+    facts = load_facts(blueprint, outcome, before) | row_count(attempt.opened, target)
+    yield dg.MaterializeResult(asset_key=key, metadata=facts)
+    for result in results_of(blueprint, target, (*before, outcome)):
+        if (key, result.check_name) in _selected_checks(context):
+            yield result
+
+
+def _selected(context: dg.OpExecutionContext, blueprint: Blueprint) -> tuple[ir.Target, ...]:
+    keys = context.selected_asset_keys
+    return tuple(target for target in blueprint.pipeline.targets if blueprint.key(target) in keys)
+
+
+def _selected_checks(context: dg.OpExecutionContext) -> set[tuple[dg.AssetKey, str]]:
+    return {(key.asset_key, key.name) for key in context.selected_asset_check_keys}
+
+
+def _require_runnable(
+    context: dg.OpExecutionContext,
+    blueprint: Blueprint,
+    step: Step,
+    targets: tuple[ir.Target, ...],
+) -> None:
+    pipeline = blueprint.pipeline
+    alone = {key.asset_key for key in context.selected_asset_check_keys} - set(
+        context.selected_asset_keys
+    )
+    if alone or not targets:
+        raise ChecksAlone(tuple(sorted(key.to_user_string() for key in alone)))
+    if pipeline.error_handling.on_failure == "continue":
+        raise NotYetRunnable(pipeline.id, step.node, "errorHandling.onFailure 'continue'")
+    source = pipeline.node(step.node)
+    if not isinstance(source, ir.Source):
+        raise NotYetRunnable(pipeline.id, step.node, "a source of messages")
+    missing = [target.schema_ for target in blueprint.reached(step.name) if target not in targets]
+    if source.config.atomicity is not None and missing:
+        raise TargetsLeftOut(source.id, tuple(missing))
+
+
+def _relations(scope: Scope, step: Step, inputs: Mapping[str, Any]) -> dict[str, Relation]:
+    """The step's inputs by step name; those the store does not have are made again."""
+    from kaireon_dagster.orchestration.remaking import remake
+
+    given = {name: inputs.get(f"input_{place}") for place, name in enumerate(step.inputs)}
+    return {
+        name: relation if relation is not None else remake(scope, scope.plan.step(name))
+        for name, relation in given.items()
+    }
