@@ -92,9 +92,16 @@ def _on_numbers(operator: str, left: Typed, right: Typed) -> Typed:
 def _on_integers(operator: str, left: Typed, right: Typed, type: SqlType) -> Typed:
     if operator in "+-*":
         return derive(f"({left.sql} {operator} {right.sql})", type, left, right, fails=True)
-    sql = f"({left.sql} {'//' if operator == '/' else '%'} {right.sql})"
-    # Only the most negative number divided by -1 has no place in its type.
-    return _divided(sql, left, right, type, fails=right.number == -1)
+    if operator == "/":
+        # Only the most negative number divided by -1 has no place in its type.
+        sql = f"({left.sql} // {right.sql})"
+        return _divided(sql, left, right, type, fails=right.number == -1)
+    sql = f"({left.sql} % {right.sql})"
+    if right.number in (None, -1):
+        # DuckDB 1.5 raises for the most negative number.
+        rest = f"CASE WHEN {right.sql} = -1 AND {left.sql} IS NOT NULL THEN 0 ELSE {sql} END"
+        sql = f"CAST({rest} AS {type.duckdb})"
+    return _divided(sql, left, right, type, fails=False)
 
 
 def _divided(sql: str, left: Typed, right: Typed, type: SqlType, *, fails: bool) -> Typed:

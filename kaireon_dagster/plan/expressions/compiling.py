@@ -10,6 +10,8 @@ from kaireon_dagster.plan.expressions.checking import Checker
 from kaireon_dagster.plan.expressions.coercion import settle
 from kaireon_dagster.plan.expressions.parsing import parse
 from kaireon_dagster.plan.expressions.refusals import ExpressionRefused
+from kaireon_dagster.plan.expressions.typed import Typed
+from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import TEXT, SqlType
 
 _LONGEST_SQL: Final = 200_000
@@ -52,4 +54,16 @@ def compile_expression(text: str, columns: Mapping[str, SqlType]) -> Compiled:
     part = settle(part, TEXT)
     if len(part.sql) > _LONGEST_SQL:
         raise ExpressionRefused(text, 0, "too complicated: compute parts of it in fields before")
-    return Compiled(part.sql, part.known, part.columns, part.can_fail)
+    return Compiled(_anchored(part), part.known, part.columns, part.can_fail)
+
+
+def _anchored(part: Typed) -> str:
+    """Keep DuckDB from computing what may raise outside of the TRY that the caller puts around it.
+
+    DuckDB 1.5 moves subexpressions that occur twice below the whole projection, but none out of a
+    CASE, which is therefore put around all of it.
+    """
+    if not part.can_fail or not part.columns:
+        return part.sql
+    column = ident(min(part.columns))
+    return f"(CASE WHEN {column} IS NULL OR {column} IS NOT NULL THEN {part.sql} END)"

@@ -64,6 +64,10 @@ def _round_to(name: str) -> Form:
         whole = whole_digits(fitted.known) + 1
         type = numeric_of(whole, min(scale, max(MAX_PRECISION - whole, fitted.known.decimals)))
         sql = fitted.sql
+        if decimals < 0:
+            # DuckDB 1.5 gives 0, even for NULL, where all the digits that the type has are rounded.
+            room = numeric_of(whole - decimals, fitted.known.decimals)
+            sql = f"CAST({sql} AS {room.duckdb})"
         if decimals < fitted.known.decimals:
             sql = f"{name}({sql}, {decimals})"
         return derive(f"CAST({sql} AS {type.duckdb})", type, fitted)

@@ -22,6 +22,11 @@ LONGEST_FILL: Final = 10_000
 _TOO_LONG: Final = raised(f"more than {LONGEST_FILL} characters", TEXT)
 _NEGATIVE: Final = raised("negative substring length not allowed", TEXT)
 _ZERO_FIELD: Final = raised("field position must not be zero", TEXT)
+# DuckDB has a capital for ß, PostgreSQL has none; U+FDD0, which is no character, holds its place.
+_UPPER: Final = (
+    "(CASE WHEN contains({0}, 'ß') "
+    "THEN replace(upper(replace({0}, 'ß', chr(64976))), chr(64976), 'ß') ELSE upper({0}) END)"
+)
 _FROM_ONE: Final = "CASE WHEN {1} < 1 THEN 1 ELSE {1} END"
 _UP_TO_LENGTH: Final = (
     "CASE WHEN {1} >= 1 THEN {2} WHEN CAST({1} AS BIGINT) + {2} > 1 "
@@ -124,7 +129,7 @@ TEXT_FUNCTIONS: Final[tuple[Function | Form, ...]] = (
     Function("char_length", _ONE, INTEGER, "CAST(length({0}) AS INTEGER)"),
     Function("character_length", _ONE, INTEGER, "CAST(length({0}) AS INTEGER)"),
     Function("octet_length", _ONE, INTEGER, "CAST(strlen({0}) AS INTEGER)"),
-    Function("upper", _ONE, TEXT, "upper({0})"),
+    Function("upper", _ONE, TEXT, _UPPER),
     Function("lower", _ONE, TEXT, "lower({0})"),
     Function("btrim", _ONE, TEXT, "trim({0}, ' ')"),
     Function("btrim", _TWO, TEXT, "trim({0}, {1})"),
