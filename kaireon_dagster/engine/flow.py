@@ -16,7 +16,7 @@ from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.tally import Tally
 from kaireon_dagster.plan.hidden import FATE, SEQUENCE, Check
-from kaireon_dagster.plan.program import Program, create
+from kaireon_dagster.plan.program import Program
 from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.sources import Reject
@@ -50,7 +50,7 @@ class Flow:
     def prepare(self) -> None:
         """Make the views; fill and count the tables that set operations stand on."""
         for statement in self.program.statements:
-            self.connection.execute(create(statement))
+            self.connection.execute(statement.create)
             if statement.materialized is not None:
                 self.held = True
                 self._count_held(statement.materialized)
@@ -190,4 +190,4 @@ def _refuse_unreadable(rejects: Iterator[Reject]) -> None:
     first = next(rejects, None)
     if first is not None:
         more = sum(1 for _ in islice(rejects, 1_000_000))
-        raise RowsUnreadable(first.file, first.line, first.cause, more)
+        raise RowsUnreadable(first.file.label, first.line, first.cause, more)

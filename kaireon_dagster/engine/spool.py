@@ -73,7 +73,7 @@ class Spool:
         """Take a row that could not be read: its bytes, its place and the cause."""
         row = {
             "_raw": reject.raw,
-            "_file": reject.file,
+            "_file": reject.file.label,
             "_line": reject.line,
             "_cause": reject.cause,
         }

@@ -67,8 +67,8 @@ def _explain(step: Step, error: duckdb.Error, inputs: Inputs | None) -> FlowErro
     found = next((told for scan in scans if (told := scan.explain(error))), None)
     if found is not None:
         return found
-    told = str(error).splitlines()[0] if isinstance(error, _TOLD) else ""
-    return WorkerFault(step.name, type(error).__name__, told)
+    message = str(error).splitlines()[0] if isinstance(error, _TOLD) else ""
+    return WorkerFault(step.name, type(error).__name__, message)
 
 
 def compile_here(

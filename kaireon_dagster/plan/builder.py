@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kaireon_dagster.plan import hidden
+from kaireon_dagster.plan.casting import Cast, cast
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.hidden import Check, Exit, ExitKind, Severity
 from kaireon_dagster.plan.program import Program, Statement
 from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.plan.sqltext import ident, literal
+from kaireon_dagster.plan.types import SqlType
 
 _EXIT_OF: dict[Severity, ExitKind] = {"fail": "fail", "quarantine": "quarantine", "drop": "filter"}
 
@@ -39,6 +43,22 @@ class Builder:
         made = Exit(len(self.exits) + 1, node, kind)
         self.exits.append(made)
         return made
+
+    def read(self, sql: str, source: SqlType, target: SqlType, format: str | None = None) -> Cast:
+        """A cast whose text readers are macros, so that the SQL of a step stays readable."""
+        if not source.is_text or target.is_text:
+            return cast(sql, source, target, format)
+        inside = cast("x", source, target, format)
+        name = _reader_name(target, format)
+        self._macro(f"flow_read_{name}", inside.value)
+        if inside.fault is None:
+            return Cast(f"flow_read_{name}({sql})", None)
+        self._macro(f"flow_unread_{name}", inside.fault)
+        return Cast(f"flow_read_{name}({sql})", f"flow_unread_{name}({sql})")
+
+    def _macro(self, name: str, body: str) -> None:
+        if all(statement.name != name for statement in self.statements):
+            self.statements.append(Statement(name, body, macro=True))
 
     def view(self, name: str, sql: str, comment: str = "") -> None:
         """Add a view."""
@@ -128,14 +148,15 @@ class NodeBuilder:
         """Assignments that set the bit of each check where its condition holds and the row is alive."""
         by_column: dict[str, list[str]] = {}
         for check, condition in conditions.items():
-            alive = f"{self.rows.alive} AND ({condition})"
-            bit = f"CASE WHEN {alive} THEN {check.mask}::UBIGINT ELSE 0::UBIGINT END"
+            alive = f"{self.rows.alive} AND " if self.rows.fated else ""
+            bit = f"CASE WHEN {alive}({condition}) THEN {check.mask} ELSE 0 END"
             by_column.setdefault(check.column, []).append(bit)
             self._pending.append(check)
-        return {
-            column: " | ".join([column, *bits] if column in self.rows.failed else bits)
-            for column, bits in by_column.items()
-        }
+        return {column: self._bits(column, bits) for column, bits in by_column.items()}
+
+    def _bits(self, column: str, bits: list[str]) -> str:
+        new = f"({' | '.join(bits)})::UBIGINT"
+        return f"{column} | {new}" if column in self.rows.failed else new
 
     def mark(self, conditions: Mapping[Check, str], comment: str, **assign: str) -> None:
         """Add a layer that only sets bits."""
@@ -150,7 +171,8 @@ class NodeBuilder:
     def send(self, kind: ExitKind, condition: str, comment: str) -> None:
         """Let alive rows take an exit where the condition holds."""
         exit_ = self.builder.exit(self.node, kind)
-        fate = f"CASE WHEN {self.rows.alive} AND ({condition}) THEN {exit_.code} ELSE {self._fate()} END"
+        alive = f"{self.rows.alive} AND " if self.rows.fated else ""
+        fate = f"CASE WHEN {alive}({condition}) THEN {exit_.code} ELSE {self._fate()} END"
         self.layer({hidden.FATE: f"({fate})::USMALLINT"}, comment=comment, fated=True)
 
     def decide(self) -> None:
@@ -236,6 +258,11 @@ class NodeBuilder:
     def _has(self, column: str) -> bool:
         present = (*self.rows.luggage, *self.rows.marks)
         return column in self.rows.columns or column in present
+
+
+def _reader_name(target: SqlType, format: str | None) -> str:
+    name = re.sub(r"[^a-z0-9]+", "_", target.postgres).strip("_")
+    return name if format is None else f"{name}_{hashlib.sha256(format.encode()).hexdigest()[:8]}"
 
 
 def _struct(columns: Columns) -> str:

@@ -7,22 +7,33 @@ from dataclasses import dataclass
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.hidden import Check, Exit
 from kaireon_dagster.plan.rows import Rows
+from kaireon_dagster.plan.sqltext import ident
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One `CREATE TEMP VIEW` or `CREATE TEMP TABLE`.
+    """One definition that a step makes in the worker.
 
     Attributes:
-        name: of the view or table.
-        sql: the query that defines it.
+        name: of the view, table or macro.
+        sql: the query that defines it; for a macro, the expression over its argument `x`.
         materialized: rows that left before a set operation are read from it, so it is a table.
+        comment: what it is for, for readers of the SQL.
     """
 
     name: str
     sql: str
     materialized: Rows | None = None
     comment: str = ""
+    macro: bool = False
+
+    @property
+    def create(self) -> str:
+        """The statement as it is executed."""
+        if self.macro:
+            return f"CREATE TEMP MACRO {self.name}(x) AS ({self.sql})"
+        kind = "VIEW" if self.materialized is None else "TABLE"
+        return f"CREATE TEMP {kind} {ident(self.name)} AS\n{self.sql}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,6 @@ class Program:
         checks: every condition looked at, by bit.
         exits: every way out of the step, by code.
         warnings: what the person who runs this should know.
-        lookups: tables of PostgreSQL to be at hand under these names.
     """
 
     statements: tuple[Statement, ...]
@@ -54,17 +64,6 @@ class Program:
         return self.exits[code - 1]
 
     def sql(self) -> str:
-        """All statements as one readable text."""
-        return "\n".join(f"-- {s.comment or s.name}\n{_create(s)};" for s in self.statements)
-
-
-def create(statement: Statement) -> str:
-    """The statement as it is executed."""
-    return _create(statement)
-
-
-def _create(statement: Statement) -> str:
-    from kaireon_dagster.plan.sqltext import ident
-
-    kind = "VIEW" if statement.materialized is None else "TABLE"
-    return f"CREATE TEMP {kind} {ident(statement.name)} AS\n{statement.sql}"
+        """All views and tables as one readable text; macros that only read a type are left out."""
+        shown = (s for s in self.statements if not s.macro)
+        return "\n".join(f"-- {s.comment or s.name}\n{s.create};" for s in shown)

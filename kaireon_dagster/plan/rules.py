@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kaireon_dagster import ir
+from kaireon_dagster.plan.builder import NodeBuilder
 from kaireon_dagster.plan.casting import cast as cast_sql
 from kaireon_dagster.plan.columns import Column
 from kaireon_dagster.plan.faults import NodeFault
@@ -29,6 +30,8 @@ from kaireon_dagster.plan.types import UUID as UUID_TYPE
 EMAIL = r"[^@\s\x00-\x1f]+@[^@\s.\x00-\x1f]+(\.[^@\s.\x00-\x1f]+)+"
 URL = r"(https?|ftp)://[^\s/?#\x00-\x1f]+([/?#][^\s\x00-\x1f]*)?"
 
+Violates = Callable[[NodeBuilder, ir.RowRule, Column], str]
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}.*")
@@ -44,26 +47,26 @@ class Operand:
     type: SqlType
 
 
-def violation(node: str, rule: ir.RowRule, column: Column, alive: str) -> str:
+def violation(node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     """SQL condition: the row violates the rule. Never NULL."""
-    return _RULES[rule.name](node, rule, column, alive)
+    return _RULES[rule.name](node, rule, column)
 
 
-def _compare(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _compare(node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     argument = rule.arguments[0]
     operand = _operand(node, rule, column, argument)
     holds = f"{operand.value} {_SYMBOLS[rule.name]} {_constant(node, rule, operand.type, argument)}"
     return _unless(holds, operand)
 
 
-def _between(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _between(node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     low, high = rule.arguments
     operand = _operand(node, rule, column, low)
     limits = [_constant(node, rule, operand.type, edge) for edge in (low, high)]
     return _unless(f"{operand.value} BETWEEN {limits[0]} AND {limits[1]}", operand)
 
 
-def _member(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _member(node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     numbers = column.type.is_numeric
     value = ident(column.name) if numbers else _text(column)
     listed = ", ".join(
@@ -74,37 +77,37 @@ def _member(node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
     return f"coalesce({unless}({value} IN ({listed})), FALSE)"
 
 
-def _regex(_node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _regex(_node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     return f"coalesce(NOT regexp_matches({_text(column)}, {literal(rule.argument or '')}), FALSE)"
 
 
-def _length(_node: str, rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _length(_node: NodeBuilder, rule: ir.RowRule, column: Column) -> str:
     symbol = "<" if rule.name == "min_length" else ">"
     return f"coalesce(length({_text(column)}) {symbol} {int(rule.arguments[0])}, FALSE)"
 
 
-def _pattern(pattern: str) -> Callable[[str, ir.RowRule, Column, str], str]:
-    def violates(_node: str, _rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _pattern(pattern: str) -> Violates:
+    def violates(_node: NodeBuilder, _rule: ir.RowRule, column: Column) -> str:
         return f"coalesce(NOT regexp_full_match({_text(column)}, {literal(pattern)}), FALSE)"
 
     return violates
 
 
-def _reads_as(target: SqlType) -> Callable[[str, ir.RowRule, Column, str], str]:
-    def violates(_node: str, _rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _reads_as(target: SqlType) -> Violates:
+    def violates(node: NodeBuilder, _rule: ir.RowRule, column: Column) -> str:
         if column.type == target:
             return "FALSE"
-        return cast_sql(_text(column), TEXT, target).fault or "FALSE"
+        return node.builder.read(_text(column), TEXT, target).fault or "FALSE"
 
     return violates
 
 
-def _not_null(_node: str, _rule: ir.RowRule, column: Column, _alive: str) -> str:
+def _not_null(_node: NodeBuilder, _rule: ir.RowRule, column: Column) -> str:
     return f"{ident(column.name)} IS NULL"
 
 
-def _unique(_node: str, _rule: ir.RowRule, column: Column, alive: str) -> str:
-    return repeated([column.name], alive)
+def _unique(node: NodeBuilder, _rule: ir.RowRule, column: Column) -> str:
+    return repeated([column.name], node.rows.alive)
 
 
 def repeated(fields: list[str], alive: str) -> str:
@@ -114,7 +117,7 @@ def repeated(fields: list[str], alive: str) -> str:
     return f"({present} AND count(*) OVER (PARTITION BY ({alive}), {', '.join(names)}) > 1)"
 
 
-_RULES: Mapping[str, Callable[[str, ir.RowRule, Column, str], str]] = {
+_RULES: Mapping[str, Violates] = {
     "not_null": _not_null,
     **dict.fromkeys(_SYMBOLS, _compare),
     "between": _between,
@@ -137,13 +140,13 @@ reorders = frozenset({"unique"})
 """Rules that look at all rows, after which the order of rows may differ."""
 
 
-def _operand(node: str, rule: ir.RowRule, column: Column, argument: str) -> Operand:
+def _operand(node: NodeBuilder, rule: ir.RowRule, column: Column, argument: str) -> Operand:
     if not column.type.is_text:
         return Operand(ident(column.name), None, column.type)
     wanted = _argument_type(argument)
     if wanted.is_text:
         return Operand(ident(column.name), None, wanted)
-    read = cast_sql(ident(column.name), TEXT, wanted)
+    read = node.builder.read(ident(column.name), TEXT, wanted)
     return Operand(read.value, read.fault, wanted)
 
 
@@ -155,14 +158,14 @@ def _argument_type(argument: str) -> SqlType:
     return TIMESTAMP if _MOMENT.fullmatch(argument.strip()) else TEXT
 
 
-def _constant(node: str, rule: ir.RowRule, type_: SqlType, argument: str) -> str:
+def _constant(node: NodeBuilder, rule: ir.RowRule, type_: SqlType, argument: str) -> str:
     if type_.is_text:
         return literal(argument)
     kind = _argument_type(argument)
     fits = kind.is_numeric if type_.is_numeric else (kind.is_temporal or not type_.is_temporal)
     if not fits:
         raise NodeFault(
-            node,
+            node.node,
             f"rule {rule.id!r} compares {type_.postgres} column {rule.field!r} with {argument!r}",
         )
     if type_.is_numeric:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from kaireon_dagster import ir
 from kaireon_dagster.plan.builder import NodeBuilder
-from kaireon_dagster.plan.casting import cast as cast_sql
 from kaireon_dagster.plan.catalog import Catalog, Table, TableColumn, TableName
 from kaireon_dagster.plan.columns import Column, Columns
 from kaireon_dagster.plan.faults import NodeFault
@@ -246,7 +245,7 @@ def _value(
     key: tuple[str, ...],
 ) -> tuple[str, dict[Check, str]]:
     required = bool(there and there.not_null) or placed.name in key
-    cast = cast_sql(ident(column.name), column.type, placed.type)
+    cast = node.builder.read(ident(column.name), column.type, placed.type)
     value = _empty_text(cast.value, column, placed, required and placed.name not in key)
     faults = {}
     if cast.fault:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kaireon_dagster import ir
 from kaireon_dagster.plan import variables
 from kaireon_dagster.plan.builder import NodeBuilder
-from kaireon_dagster.plan.casting import cast as cast_sql
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.faults import NodeFault
 from kaireon_dagster.plan.hidden import Check, Severity
@@ -49,7 +48,7 @@ def _open(node: NodeBuilder, rule: ir.RowRule) -> Check:
 
 
 def _violates(node: NodeBuilder, rule: ir.RowRule) -> str:
-    return violation(node.node, rule, node.rows.columns.get(rule.field), node.rows.alive)
+    return violation(node, rule, node.rows.columns.get(rule.field))
 
 
 def _dataset_level(node: NodeBuilder, spec: ir.Validate, catalog: Catalog) -> None:
@@ -83,7 +82,7 @@ def _measure(node: NodeBuilder, rule: ir.DatasetRule, catalog: Catalog) -> str |
 
 def _fresh(node: NodeBuilder, rule: ir.Freshness) -> str:
     column = node.rows.columns.get(rule.field)
-    moment = cast_sql(ident(column.name), column.type, TIMESTAMPTZ).value
+    moment = node.builder.read(ident(column.name), column.type, TIMESTAMPTZ).value
     now = f"{variables.read(variables.STARTED_AT)}::TIMESTAMPTZ"
     return f"coalesce({moment} >= {now} - INTERVAL '{round(rule.max_age_minutes * 60)} seconds', FALSE)"
 
@@ -105,6 +104,7 @@ def _orphan(node: NodeBuilder, rule: ir.Referential, catalog: Catalog) -> str:
     there = held_type(table.types[column])
     value = ident(here.name)
     if here.type != there:
-        value = cast_sql(cast_sql(value, here.type, TEXT).value, TEXT, there).value
+        text = node.builder.read(value, here.type, TEXT).value
+        value = node.builder.read(text, TEXT, there).value
     listed = f"{value} IN (SELECT {ident(column)} FROM {ident(lookup.view)})"
     return f"({ident(here.name)} IS NOT NULL AND coalesce(NOT ({listed}), TRUE))"

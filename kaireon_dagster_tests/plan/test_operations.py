@@ -13,7 +13,7 @@ from kaireon_dagster.plan.builder import Builder, NodeBuilder
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.columns import Column, ColumnFault, Columns, Origin
 from kaireon_dagster.plan.faults import NodeFault
-from kaireon_dagster.plan.program import Program, create
+from kaireon_dagster.plan.program import Program
 from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.transform import transform
@@ -55,7 +55,7 @@ def apply(table: Table, *ops: dict[str, Any], **how: Any) -> list[tuple[Any, ...
     rows = program.result
     connection = worker(table)
     for statement in program.statements:
-        connection.execute(create(statement))
+        connection.execute(statement.create)
     selected = ", ".join(ident(name) for name in program.columns.names)
     order = " ORDER BY _flow_seq" if rows.sequence else ""
     return connection.execute(

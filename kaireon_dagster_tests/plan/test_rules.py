@@ -12,7 +12,7 @@ from kaireon_dagster.plan.builder import Builder, NodeBuilder
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.columns import Column, Columns
 from kaireon_dagster.plan.faults import NodeFault
-from kaireon_dagster.plan.program import Program, create
+from kaireon_dagster.plan.program import Program
 from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import SqlType
@@ -33,7 +33,7 @@ def compile_rules(table: Table, *rules: dict[str, Any], **more: Any) -> Program:
 def outcome(table: Table, program: Program, *selected: str) -> list[tuple[Any, ...]]:
     connection = worker(table)
     for statement in program.statements:
-        connection.execute(create(statement))
+        connection.execute(statement.create)
     return connection.execute(
         f"SELECT {', '.join(selected)} FROM {ident(program.result.view)}"
     ).fetchall()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from kaireon_dagster import ir
 from kaireon_dagster.plan import hidden
 from kaireon_dagster.plan.builder import NodeBuilder
-from kaireon_dagster.plan.casting import cast as cast_sql
 from kaireon_dagster.plan.catalog import Catalog, Table, TableColumn, TableName
 from kaireon_dagster.plan.columns import Column, Origin
 from kaireon_dagster.plan.faults import NodeFault
@@ -88,7 +87,7 @@ def _equal(node: NodeBuilder, table: Table, pair: ir.LookupKey) -> str:
     there = f"_flow_lookup.{ident(pair.column)}"
     wanted = held_type(table.types[pair.column])
     if column.type != wanted and column.type.is_text:
-        here = cast_sql(here, column.type, wanted).value
+        here = node.builder.read(here, column.type, wanted).value
     elif column.type != wanted and wanted.is_text:
-        here = cast_sql(here, column.type, TEXT).value
+        here = node.builder.read(here, column.type, TEXT).value
     return f"{here} = {there}"

@@ -19,7 +19,7 @@ def cast(node: NodeBuilder, op: ir.Cast) -> None:
     """Read a column as another type; what does not read is a fault of its row."""
     column = node.rows.columns.get(op.field)
     target = SqlType.parse(op.to)
-    written = cast_sql(ident(op.field), column.type, target, op.format)
+    written = node.builder.read(ident(op.field), column.type, target, op.format)
     columns = node.rows.columns.put(Column(op.field, target, column.origins))
     severity = _severity(node, op)
     if written.fault and severity == "quarantine":
@@ -52,7 +52,7 @@ def add_field(node: NodeBuilder, op: ir.AddField) -> None:
     sql, type_ = _constant(op.value, node.rows.file)
     if op.data_type is not None:
         target = SqlType.parse(op.data_type)
-        written = cast_sql(sql, type_, target)
+        written = node.builder.read(sql, type_, target)
         sql, type_ = written.value, target
     node.layer(
         {op.field: sql}, node.rows.columns.put(Column(op.field, type_)), comment=f"add {op.field}"
