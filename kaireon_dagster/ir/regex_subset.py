@@ -19,6 +19,7 @@ _REFUSED_GROUPS = {
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?[:)]")
 _POSSESSIVE = re.compile(r"(?:[*+?]|\{\d*,?\d*\})\+")
 _REPEAT = re.compile(r"\{(\d*)(,?)(\d*)\}")
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+),?(\d*)\}|.", re.DOTALL)
 # RE2 refuses to unroll more.
 _MOST_REPEATS = 1000
 _ADVICE = "RE2 runs the rule; write it without, or as two rules"
@@ -35,7 +36,7 @@ def find_regex_fault(pattern: str) -> str | None:
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         return f"not a regular expression: {error}"
-    return _scan(pattern)
+    return _scan(pattern) or _find_unrolled_fault(pattern)
 
 
 def _scan(pattern: str) -> str | None:
@@ -62,7 +63,11 @@ def _length_of_set_start(pattern: str, position: int) -> int:
 
 
 def _find_escape_fault(letter: str, in_set: bool) -> str | None:
-    if letter.isdigit() and letter != "0" and not in_set:
+    if not letter.isascii():
+        return f"RE2 takes no backslash before {letter!r}; write it alone"
+    if in_set and letter in "123456789b":
+        return rf"\{letter} in a set is Python's own; write the character by its code, as \x08"
+    if letter in "123456789":
         return f"a backreference (\\{letter}) is refused: {_ADVICE}"
     if letter == "Z":
         return r"\Z is Python's own; write $"
@@ -79,10 +84,23 @@ def _find_group_or_repeat_fault(pattern: str, position: int) -> str | None:
     repeat = _REPEAT.match(pattern, position)
     if repeat is None:
         return None
-    if not repeat[1] and repeat[3]:
-        return "RE2 needs the lower bound of a repeat: {0,n}"
-    if any(int(count) > _MOST_REPEATS for count in (repeat[1], repeat[3]) if count):
-        return f"a repeat above {_MOST_REPEATS} is refused by RE2, which runs the rule"
+    is_open_below = not repeat[1] and bool(repeat[3])
+    return "RE2 needs the lower bound of a repeat: {0,n}" if is_open_below else None
+
+
+def _find_unrolled_fault(pattern: str) -> str | None:
+    # RE2 unrolls repeats, so those of a group count times those inside it.
+    largest, last = [1], 1
+    for token in _TOKEN.finditer(pattern):
+        if token[0] == "(":
+            largest.append(1)
+        elif token[0] == ")" and len(largest) > 1:
+            last = largest.pop()
+        else:
+            last = last * max(map(int, filter(None, token.groups()))) if any(token.groups()) else 1
+        largest[-1] = max(largest[-1], last)
+    if largest[0] > _MOST_REPEATS:
+        return f"repeats above {_MOST_REPEATS} in all are refused by RE2, which runs the rule"
     return None
 
 

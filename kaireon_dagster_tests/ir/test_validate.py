@@ -76,7 +76,13 @@ WRONG = [
     regex("(?x) a", "flag 'x' is refused; allowed: 'i', 'm' or 's'"),
     regex("(?a:a)", "flag 'a' is refused; allowed: 'i', 'm' or 's'"),
     regex(r"a\Z", r"\Z is Python's own; write $"),
-    regex("a{1001}", "a repeat above 1000 is refused by RE2, which runs the rule"),
+    regex("a{1001}", "repeats above 1000 in all are refused by RE2, which runs the rule"),
+    regex("((a{20})b|c){3,51}", "repeats above 1000 in all are refused by RE2, which runs the "
+          "rule"),
+    regex(r"[\1]", r"\1 in a set is Python's own; write the character by its code, as \x08"),
+    regex(r"[a\b]", r"\b in a set is Python's own; write the character by its code, as \x08"),
+    regex(r"\é", "RE2 takes no backslash before 'é'; write it alone"),
+    regex(r"\u00e9", r"\u is Python's own; write the character itself, or \x{…} by its code"),
     regex("a{,5}", "RE2 needs the lower bound of a repeat: {0,n}"),
     Wrong(
         validate(rowLevel=[{"id": "r", "field": "a", "rule": "email"}]),
@@ -128,7 +134,9 @@ def test_refused(case: Wrong) -> None:
     "pattern",
     [
         r"^\d{3}-\d{4}$",
-        r"[\]\1]",
+        r"[\](?=]",
+        "((a{20}b){50}){1}|a{1000}",
+        "[a{2000}]",
         "[]a(?=]",
         "[^](?!]",
         r"\(?=",
