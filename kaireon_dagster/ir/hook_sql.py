@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 DENIED = (
     "DROP",
@@ -36,21 +37,26 @@ ALLOWED_TEXT = (
     "SET LOCAL"
 )
 
+# PostgreSQL's own classes: every character beyond ASCII is a letter, and only these are blanks.
+_LETTER = r"A-Za-z_\u0080-\U0010ffff"
+_TAG = rf"(?:[{_LETTER}][{_LETTER}0-9]*)?"
 _TOKEN = re.compile(
-    r"""
-      (?P<space>\s+ | --[^\n\r]*)
+    rf"""
+      (?P<space>[ \t\n\r\f\v]+ | --[^\n\r]*)
     | (?P<comment>/\*)
     | (?P<escaped>[eE]'(?:[^'\\]|\\.|'')*')
     | (?P<string>(?:[uU]&|[bBxXnN])?'(?:[^']|'')*')
-    | (?P<quoted>(?:[uU]&)?"(?:[^"]|"")+")
-    | (?P<dollar>\$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$)
-    | (?P<word>[^\W\d][\w$]*)
-    | (?P<number>\d[\w.]*)
-    | (?P<open>['"] | \$(?:[^\W\d]\w*)?\$)
+    | (?P<quoted>"(?:[^"]|"")+")
+    | (?P<dollar>\$(?P<tag>{_TAG})\$.*?\$(?P=tag)\$)
+    | (?P<word>[{_LETTER}][{_LETTER}0-9$]*)
+    | (?P<number>[0-9][{_LETTER}0-9.]*)
+    | (?P<open>['"] | \${_TAG}\$)
     | (?P<sign>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+# Each would change how the words of a later hook are read, or with whose rights it runs.
+_REFUSED_SETTINGS = ("STANDARD_CONFORMING_STRINGS", "ROLE", "SESSION", "SESSION_AUTHORIZATION")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,11 @@ def find_statement_fault(statement: str) -> str | None:
         tokens.pop()
     if not tokens:
         return "the statement is empty"
-    return _find_denied(tokens) or _find_second(tokens) or _find_unlisted(tokens)
+    for find_fault in (_find_denied, _find_second, _find_continued, _find_setting, _find_unlisted):
+        fault = find_fault(tokens)
+        if fault is not None:
+            return fault
+    return None
 
 
 def read_tokens(statement: str) -> Iterator[Token]:
@@ -128,6 +138,25 @@ def _find_denied(tokens: list[Token]) -> str | None:
 def _find_second(tokens: list[Token]) -> str | None:
     if any(token.kind == "sign" and token.text == ";" for token in tokens):
         return "more than one statement; a hook has one, and a list of hooks runs in order"
+    return None
+
+
+def _find_continued(tokens: list[Token]) -> str | None:
+    # PostgreSQL reads a string on the next line as the rest of this one, by this one's rules.
+    for before, token in pairwise(tokens):
+        if {before.kind, token.kind} <= {"string", "escaped"}:
+            return "two strings side by side; join them with ||"
+        if before.text in ("U", "u") and token.text == "&":
+            return "names written with U& are refused in hooks"
+    return None
+
+
+def _find_setting(tokens: list[Token]) -> str | None:
+    names = [token.text.strip('"').upper() for token in tokens if token.is_name]
+    if "SET_CONFIG" in names:
+        return "set_config is refused in hooks; write SET LOCAL"
+    if names[:2] == ["SET", "LOCAL"] and set(names[2:3]) & set(_REFUSED_SETTINGS):
+        return f"SET LOCAL {names[2].lower()} is refused in hooks"
     return None
 
 

@@ -156,6 +156,18 @@ def test_hook_words_denied_wherever_they_stand(word: str) -> None:
         ("DO $$ BEGIN PERFORM 1; END $$", f"only these are allowed in hooks: {ALLOWED}"),
         ("CREATE TABLE x (a int)", f"only these are allowed in hooks: {ALLOWED}"),
         ("SET work_mem = '1GB'", f"only these are allowed in hooks: {ALLOWED}"),
+        # Strings that PostgreSQL would end elsewhere than a careless reader.
+        ("SELECT f(E'a'\n'\\' , ' ); DROP TABLE x; --')", "two strings side by side; join them "
+         "with ||"),
+        ("SELECT f($€$ ' $€$); DROP TABLE x; --')", f"DROP is refused in hooks; allowed: {ALLOWED}"),
+        ("ANALYZE x --\r; DROP TABLE x", f"DROP is refused in hooks; allowed: {ALLOWED}"),
+        ("SET LOCAL standard_conforming_strings = off", "SET LOCAL standard_conforming_strings is "
+         "refused in hooks"),
+        ('SET LOCAL "role" = postgres', "SET LOCAL role is refused in hooks"),
+        ("SET LOCAL SESSION AUTHORIZATION x", "SET LOCAL session is refused in hooks"),
+        ("SELECT pg_catalog.\"set_config\"('role', 'x', true)", "set_config is refused in hooks; "
+         "write SET LOCAL"),
+        ("SELECT U&\"s\\0065t_config\"('a')", "names written with U& are refused in hooks"),
         ("REFRESH VIEW x", f"only these are allowed in hooks: {ALLOWED}"),
         ("EXPLAIN ANALYZE SELECT f()", f"only these are allowed in hooks: {ALLOWED}"),
         ("WITH a AS (SELECT 1) SELECT f()", f"only these are allowed in hooks: {ALLOWED}"),
