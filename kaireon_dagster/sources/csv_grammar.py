@@ -27,14 +27,15 @@ class Record:
     Attributes:
         end: where its bytes end, without line end.
         next: where the next record begins.
-        values: its values, quotes and escapes removed.
+        values: its values, quotes and escapes removed; None for a record without a quote, whose
+            bytes need only be cut at the delimiters.
         quoted: positions of the values that were quoted.
         is_torn: whether a quote is not closed, or something follows its closing quote.
     """
 
     end: int
     next: int
-    values: list[bytes]
+    values: list[bytes] | None = None
     quoted: frozenset[int] = frozenset()
     is_torn: bool = False
 
@@ -71,7 +72,7 @@ class Grammar:
         after = _after_line_end(data, stop, is_last)
         if after is None:
             return None
-        return Record(stop, after, data[start:stop].split(self._delimiter))
+        return Record(stop, after)
 
     def _read_quoted(self, data: bytes, start: int, is_last: bool) -> Record | None:
         values: list[bytes] = []

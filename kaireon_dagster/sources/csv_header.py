@@ -48,31 +48,32 @@ def read_header(path: Path, label: str, dialect: Dialect) -> Header | None:
 
 def _header(located: Located, label: str, dialect: Dialect) -> Header:
     is_simple = located.line == 1 and not (b"\n" in located.raw or b"\r" in located.raw)
+    values = located.record.values
+    if values is None:
+        values = located.raw.split(dialect.delimiter.encode())
     if not dialect.header:
-        names = tuple(f"c{place}" for place in range(1, len(located.record.values) + 1))
+        names = tuple(f"c{place}" for place in range(1, len(values) + 1))
         return Header(names, Shape(dialect, len(names)), is_simple)
-    names = _decode(located, label)
-    ends_in_delimiter = _ends_in_delimiter(located)
+    names = _decode(located, values, label)
+    last = len(names) - 1
+    ends_in_delimiter = last > 0 and not names[last] and last not in located.record.quoted
     if ends_in_delimiter:
         names = names[:-1]
     check_names(label, names)
     return Header(names, Shape(dialect, len(names), ends_in_delimiter), is_simple)
 
 
-def _ends_in_delimiter(located: Located) -> bool:
-    last = len(located.record.values) - 1
-    return last > 0 and not located.record.values[last] and last not in located.record.quoted
-
-
-def _decode(located: Located, label: str) -> tuple[str, ...]:
+def _decode(located: Located, values: list[bytes], label: str) -> tuple[str, ...]:
     if NUL in located.raw:
         raise HeaderRefused(
             label, ("it holds NUL bytes; if the file is UTF-16, declare formatOptions.encoding",)
         )
-    if located.record.is_torn or located.raw.startswith(BOM):
+    if located.record.is_torn:
         raise HeaderRefused(label, ("a quote in it is not closed, or text follows one",))
+    if located.raw.startswith(BOM):
+        raise HeaderRefused(label, ("a byte order mark stands before it, not at the file's start",))
     try:
-        return tuple(value.decode("utf-8") for value in located.record.values)
+        return tuple(value.decode("utf-8") for value in values)
     except UnicodeDecodeError:
         raise HeaderRefused(
             label, ("it is not valid in the file's encoding; declare formatOptions.encoding",)

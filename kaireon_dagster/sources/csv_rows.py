@@ -49,12 +49,17 @@ class Shape:
         if cause is not None:
             return cause
         try:
-            values = [value.decode("utf-8") for value in record.values]
+            values = self._decode(raw, record)
         except UnicodeDecodeError:
             return WRONG_BYTES
         if len(values) != self.width and not self._has_empty_surplus(values, record):
             return _wrong_width(self.width, len(values))
-        return self._without_nulls(values[: self.width], record)
+        return self._without_nulls(values, record)
+
+    def _decode(self, raw: bytes, record: Record) -> list[str]:
+        if record.values is None:
+            return raw.decode("utf-8").split(self.dialect.delimiter)
+        return [value.decode("utf-8") for value in record.values]
 
     def _has_empty_surplus(self, values: list[str], record: Record) -> bool:
         surplus = range(self.width, len(values))
@@ -65,10 +70,14 @@ class Shape:
 
     def _without_nulls(self, values: list[str], record: Record) -> list[str | None]:
         nulls = self.dialect.nulls
-        return [
-            None if value in nulls and place not in record.quoted else value
-            for place, value in enumerate(values)
-        ]
+        if record.values is None:
+            row = [None if value in nulls else value for value in values]
+        else:
+            row = [
+                None if value in nulls and place not in record.quoted else value
+                for place, value in enumerate(values)
+            ]
+        return row[: self.width] if len(row) > self.width else row
 
 
 def _find_damage(raw: bytes, record: Record) -> str | None:

@@ -1,7 +1,8 @@
 """Reading JSON lines with DuckDB.
 
-DuckDB's JSON is laxer than the standard and rewrites numbers, so only lines that it reads exactly
-are left to it; the others go through a function of ours, line by line.
+DuckDB's JSON is laxer than the standard and rewrites numbers such as 1.10, so only lines that it
+reads exactly are left to it. In flat objects numbers are put in quotes first, which keeps their
+digits; what is left goes through a function of ours, line by line.
 """
 
 from __future__ import annotations
@@ -16,16 +17,23 @@ from kaireon_dagster.sources.csv_sql import LONGEST_LINE
 # A control character cannot stand in JSON unescaped, so it never cuts a good line in two.
 _NO_DELIMITER: Final = "\x01"
 
-_BEFORE_VALUE: Final = r"[:,\[]\s*"
-_NUMBERS: Final = (
-    r"[-+]?(?:[nN][aA]|[iI])",  # NaN and Infinity, which DuckDB takes
+# Trailing commas, NaN and Infinity, which DuckDB takes, and NUL, which it lets through.
+_LAX: Final = r"(?:,\s*[}\]]|\\u0000|[:,\[]\s*[-+]?(?:[nN][aA]|[iI]))"
+_REWRITTEN: Final = (
     r"-0",
     r"-?\d+\.\d*0[,}\]\s]",  # 1.10 would become 1.1
     r"-?\d+\.\d{5,}",  # more digits than a double is sure to keep
     r"-?\d{11,}\.",
     r"-?[0-9.]+[eE]",
 )
-_DOUBTFUL: Final = rf"(?:,\s*[}}\]]|\\u0000|{_BEFORE_VALUE}(?:{'|'.join(_NUMBERS)}))"
+_NUMBER: Final = rf"[:,\[]\s*(?:{'|'.join(_REWRITTEN)})"
+# A member whose value is no whole number, up to what ends it. Where this matches across the end
+# of a string, the quotes that go in leave no valid JSON, so nothing is changed unseen.
+_MEMBER: Final = (
+    r'("(?:[^"\\]|\\.)*"\s*:\s*)'
+    r"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)(\s*[,}])"
+)
+_QUOTED: Final = r'\1"\2"\3'
 _DEEP: Final = 100
 
 
@@ -47,7 +55,7 @@ def select_keys(path: Path, judge: str) -> str:
         judge: name of the function that gives the keys of a line DuckDB is not trusted with.
     """
     return (
-        f"SELECT CASE WHEN {_is_exact()} THEN json_keys(line) ELSE {ident(judge)}(line) END "
+        f"SELECT CASE WHEN {_is_object('line')} THEN json_keys(line) ELSE {ident(judge)}(line) END "
         "AS keys FROM (SELECT line, row_number() OVER () AS number "
         f"FROM {read_lines(path)}) WHERE line IS NOT NULL "
         "GROUP BY keys HAVING keys IS NOT NULL ORDER BY min(number)"
@@ -65,23 +73,35 @@ def select_values(path: Path, keys: Sequence[str], judge: str, *, has_doubles: b
         has_doubles: whether there are lines with a key that occurs twice.
     """
     pointers = ", ".join(literal(f"/{_escape(key)}") for key in keys)
-    exact = _is_exact()
-    if has_doubles:
-        exact += " AND len(list_distinct(json_keys(line))) = len(json_keys(line))"
+    single = "len(list_distinct(json_keys(line))) = len(json_keys(line))"
+    exact = f"{_is_object('text')} AND {single if has_doubles else 'true'}"
     return (
-        f"(SELECT line_values FROM (SELECT CASE WHEN {exact} "
-        f"THEN json_extract_string(line, [{pointers}]) ELSE {ident(judge)}(line) END "
-        f"AS line_values FROM {read_lines(path)} WHERE line IS NOT NULL) "
-        "WHERE line_values IS NOT NULL)"
+        f"(SELECT line_values FROM (SELECT CASE WHEN text IS NOT NULL AND {exact} "
+        f"THEN json_extract_string(text, [{pointers}]) ELSE {ident(judge)}(line) END "
+        f"AS line_values FROM (SELECT line, {_exact_text()} AS text FROM {read_lines(path)} "
+        "WHERE line IS NOT NULL)) WHERE line_values IS NOT NULL)"
     )
 
 
-def _is_exact() -> str:
+def _is_object(text: str) -> str:
     # Counting brackets is cheap, and more than there are levels.
-    brackets = "length(line) - length(translate(line, '[{', ''))"
+    brackets = (
+        f"2 * strlen({text}) - strlen(replace({text}, '[', '')) - strlen(replace({text}, '{{', ''))"
+    )
     return (
-        f"json_valid(line) AND json_type(line) = 'OBJECT' AND {brackets} < {_DEEP} "
-        f"AND NOT regexp_matches(line, {literal(_DOUBTFUL)})"
+        f"json_valid({text}) AND json_type({text}) = 'OBJECT' AND {brackets} < {_DEEP} "
+        f"AND NOT regexp_matches({text}, {literal(_LAX)})"
+    )
+
+
+def _exact_text() -> str:
+    """Give the line as a text whose values DuckDB keeps as they are; NULL if there is none."""
+    # In a nested object the quotes would stay, and make a text of a number.
+    is_flat = "strpos(line, '[') = 0 AND strpos(substr(line, 2), '{') = 0"
+    quoted = f"regexp_replace(line, {literal(_MEMBER)}, {literal(_QUOTED)}, 'g')"
+    return (
+        f"CASE WHEN NOT regexp_matches(line, {literal(_NUMBER)}) THEN line "
+        f"WHEN {is_flat} THEN {quoted} END"
     )
 
 
