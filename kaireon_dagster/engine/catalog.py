@@ -13,6 +13,7 @@ _RELATION = """
 SELECT c.oid, c.relkind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 """
+_SCHEMAS = "SELECT nspname FROM pg_namespace WHERE nspname = ANY(%s)"
 _COLUMNS = """
 WITH RECURSIVE base (attnum, typ, mod) AS (
     SELECT attnum, atttypid, atttypmod FROM pg_attribute
@@ -54,7 +55,9 @@ _TEXT_LIKE = ("json", "xml", "citext", "name", "character", '"char"')
 def read_catalog(connection: Connection, tables: Iterable[TableName]) -> Catalog:
     """Look the tables up; those that do not exist are left out."""
     found = {name: _table(connection, name) for name in tables}
-    return Catalog({name: table for name, table in found.items() if table is not None})
+    rows = connection.execute(_SCHEMAS, ([schema for schema, _ in found],))
+    schemas = frozenset(name for (name,) in rows)
+    return Catalog({name: table for name, table in found.items() if table is not None}, schemas)
 
 
 def _table(connection: Connection, name: TableName) -> Table | None:

@@ -139,14 +139,20 @@ def _compile(
     catalog = catalog_of(connection, scope, step)
     if _changes_table(spec, catalog):
         # One writer at a time where the table itself changes; the catalog is read again behind the lock.
-        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-        connection.execute(lock, (f"kaireon_dagster.load.{spec.schema_}",))
+        _lock(connection, f"load.{spec.schema_}")
+        if spec.table[0] not in catalog.schemas:
+            _lock(connection, f"schema.{spec.table[0]}")
         catalog = catalog_of(connection, scope, step)
     compiled = compile_here(scope, step, session, inputs, catalog)
     assert compiled.placement is not None, "a load step is compiled with its placement"
     for statement in compiled.placement.ddl:
         connection.execute(statement.encode())
     return compiled, compiled.placement
+
+
+def _lock(connection: Connection, name: str) -> None:
+    lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+    connection.execute(lock, (f"kaireon_dagster.{name}",))
 
 
 def _changes_table(spec: ir.Target, catalog: Catalog) -> bool:

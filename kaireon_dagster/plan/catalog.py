@@ -58,9 +58,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The tables a step touches. A name that is missing does not exist in the database."""
+    """The tables a step touches, and those of their schemas that exist.
+
+    A name that is missing does not exist in the database.
+    """
 
     tables: Mapping[TableName, Table] = field(default_factory=dict)
+    schemas: frozenset[str] = frozenset()
 
     def get(self, name: TableName) -> Table | None:
         """The table, if it exists."""

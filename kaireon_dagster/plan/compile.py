@@ -47,8 +47,11 @@ class _StepCompiler:
         fault: Severity = "quarantine" if plan.pipeline.error_handling.dlq.enabled else "fail"
         self.builder = Builder(fault)
         self.readers = consumers(plan.pipeline)
+        self.done: dict[str, Rows] = {}
 
     def compile(self) -> Compiled:
+        for node_id in self.step.nodes[:-1]:
+            self.done[node_id] = self._rows(self.plan.pipeline.node(node_id))
         node = self.plan.pipeline.node(self.step.node)
         if node.kind == "target":
             return self._load(node)
@@ -65,14 +68,11 @@ class _StepCompiler:
         if node.kind == "source":
             return replace(self.leaves[node.id], source=node.id)
         if node.kind == "join":
-            return self._join(node)
+            left, right = (self._read(node.id, reference) for reference in node.inputs)
+            return routing.join(self.builder, node, left, right)
         builder = self._enter(node)
         _NODES.get(node.kind, _refuse)(self, builder, node)
         return builder.finish()
-
-    def _join(self, node: ir.Join) -> Rows:
-        left, right = (self._read(node.id, reference) for reference in node.inputs)
-        return routing.join(self.builder, node, left, right)
 
     def _enter(self, node: ir.AnyNode) -> NodeBuilder:
         return NodeBuilder(self.builder, node.id, self._read(node.id, node.inputs[0]))
@@ -80,18 +80,15 @@ class _StepCompiler:
     def _read(self, reader: str, reference: str) -> Rows:
         upstream_id, route = ir.split_reference(reference)
         upstream = self.plan.pipeline.node(upstream_id)
-        rows = self._upstream(upstream)
+        staged = self._staged(upstream)
+        rows = staged or self.done[upstream_id]
         if route is None or not rows.routes:
             return rows
         builder = NodeBuilder(self.builder, f"{reader}.{route}", rows)
-        staged = self._leaf(upstream) is not None
-        routing.follow(builder, cast("ir.Branch", upstream), route, counted=not staged)
+        routing.follow(builder, cast("ir.Branch", upstream), route, counted=staged is None)
         return builder.finish()
 
-    def _upstream(self, node: ir.AnyNode) -> Rows:
-        return self._leaf(node) or self._rows(node)
-
-    def _leaf(self, node: ir.AnyNode) -> Rows | None:
+    def _staged(self, node: ir.AnyNode) -> Rows | None:
         name = staged_name(node.id) if node.kind == "source" else node.id
         return self.leaves.get(name) if name in self.step.inputs else None
 

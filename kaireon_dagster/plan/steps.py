@@ -105,38 +105,35 @@ def staged_name(source: str) -> str:
 def _fused(
     pipeline: ir.Pipeline, end: ir.AnyNode, staged: set[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    nodes: list[str] = []
-    inputs: dict[str, None] = {}
-
-    def visit(node: ir.AnyNode) -> None:
-        for reference in node.inputs:
+    fused, inputs = {end.id}, set()
+    waiting = [end]
+    while waiting:
+        for reference in waiting.pop().inputs:
             upstream = pipeline.node(ir.split_reference(reference)[0])
             if upstream.id in staged:
-                inputs[staged_name(upstream.id) if upstream.kind == "source" else upstream.id] = (
-                    None
-                )
-            elif upstream.kind == "source":
-                inputs[upstream.id] = None
-                nodes.append(upstream.id)
+                inputs.add(staged_name(upstream.id) if upstream.kind == "source" else upstream.id)
             else:
-                visit(upstream)
-        nodes.append(node.id)
-
-    visit(end)
-    return tuple(dict.fromkeys(nodes)), tuple(inputs)
+                fused.add(upstream.id)
+                waiting.append(upstream)
+    nodes = tuple(node for node in ordered(pipeline) if node.id in fused)
+    claimed = (node.id for node in nodes if node.kind == "source")
+    return tuple(node.id for node in nodes), (*claimed, *sorted(inputs))
 
 
 def ordered(pipeline: ir.Pipeline) -> tuple[ir.AnyNode, ...]:
     """Nodes so that each stands after all that it reads, document order otherwise."""
     placed: dict[str, ir.AnyNode] = {}
-
-    def place(node: ir.AnyNode) -> None:
-        for reference in node.inputs:
-            upstream = ir.split_reference(reference)[0]
-            if upstream not in placed:
-                place(pipeline.node(upstream))
-        placed.setdefault(node.id, node)
-
-    for node in pipeline.nodes:
-        place(node)
+    waiting = list(reversed(pipeline.nodes))
+    while waiting:
+        node = waiting[-1]
+        missing = [up for up in _upstream(node) if up not in placed]
+        if missing:
+            waiting.extend(pipeline.node(up) for up in reversed(missing))
+        else:
+            placed.setdefault(waiting.pop().id, node)
     return tuple(placed.values())
+
+
+def _upstream(node: ir.AnyNode) -> Iterator[str]:
+    for reference in node.inputs:
+        yield ir.split_reference(reference)[0]

@@ -69,12 +69,12 @@ def place(spec: ir.Target, columns: Columns, catalog: Catalog) -> Placement:
         )
     table = catalog.get(spec.table)
     if table is None:
-        return _created(spec, columns)
+        return _created(spec, columns, schema_there=spec.table[0] in catalog.schemas)
     _require_table(spec, table)
     return _existing(spec, columns, table)
 
 
-def _created(spec: ir.Target, columns: Columns) -> Placement:
+def _created(spec: ir.Target, columns: Columns, *, schema_there: bool) -> Placement:
     if not spec.create_table:
         raise NodeFault(spec.id, f"table {spec.schema_} does not exist, and createTable is false")
     placed = tuple(Placed(c.name, c.type, c.type.postgres) for c in columns)
@@ -83,11 +83,11 @@ def _created(spec: ir.Target, columns: Columns) -> Placement:
         lines.append(f"  {ident(LINEAGE_COLUMN)} jsonb")
     if _keyed(spec):
         lines.append(f"  PRIMARY KEY ({', '.join(ident(key) for key in spec.upsert_key)})")
-    schema = f"CREATE SCHEMA IF NOT EXISTS {ident(spec.table[0])}"
+    schema = () if schema_there else (f"CREATE SCHEMA IF NOT EXISTS {ident(spec.table[0])}",)
     body = ",\n".join(lines)
     create = f"CREATE TABLE {qualified(spec.table)} (\n{body}\n)"
     return Placement(
-        spec.table, spec.load_mode, (schema, create), placed, spec.lineage, _keyed(spec), True
+        spec.table, spec.load_mode, (*schema, create), placed, spec.lineage, _keyed(spec), True
     )
 
 
@@ -222,8 +222,6 @@ def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
     columns = node.rows.columns
     assign: dict[str, str] = {}
     conditions: dict[Check, str] = {}
-    if node.builder.fault == "quarantine":
-        node.enter()
     for placed in placement.columns:
         there = table.types.get(placed.name) if table else None
         column = columns.get(placed.name)
@@ -232,6 +230,8 @@ def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
         if value != ident(column.name):
             assign[placed.name] = value
         columns = columns.put(Column(placed.name, placed.type, column.origins))
+    if conditions and node.builder.fault == "quarantine":
+        node.enter()
     if assign or conditions:
         node.layer({**assign, **node.marks(conditions)}, columns, comment="fit the table")
         node.note_failed(conditions)
