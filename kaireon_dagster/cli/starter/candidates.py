@@ -60,7 +60,7 @@ PLAIN: Final = (
     Candidate("integer", _WHOLE),
     Candidate("bigint", _WHOLE),
     Candidate("numeric", _PLAIN),
-    Candidate("double", rf"(?:{_PLAIN})(?:[eE][+-]?\d+)?"),
+    Candidate("double", r"-?(?:(?:0|[1-9]\d{0,14})(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"),
     Candidate("boolean", r"(?i:true|false|yes|no|t|f|y|n)"),
     Candidate("date", _DAY),
     Candidate("timestamp", rf"{_DAY}(?:[T ]{_CLOCK})?"),

@@ -90,10 +90,7 @@ def _propose(connection: duckdb.DuckDBPyConnection, rows: str, facts: ColumnFact
     column = ident(facts.name)
     fitting = list(_fitting(connection, rows, column, facts.filled, PLAIN))
     if not any(misfits == 0 for _, misfits in fitting):
-        fitting = [
-            *_fitting(connection, rows, column, facts.filled, FORMATTED, stop=False),
-            *fitting,
-        ]
+        fitting += _fitting(connection, rows, column, facts.filled, FORMATTED, stop=False)
     fitting.sort(key=lambda pair: pair[1])
     whole = [c for c, misfits in fitting if not misfits]
     best = _sized(connection, rows, column, *fitting[0]) if fitting else None

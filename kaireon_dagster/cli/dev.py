@@ -1,0 +1,115 @@
+"""`dev`: PostgreSQL and the Dagster UI, until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from kaireon_dagster.cli.dagster_home import prepare_dagster_home
+from kaireon_dagster.cli.database import open_database
+from kaireon_dagster.cli.faults import UsageFault
+from kaireon_dagster.cli.psql import psql_command
+from kaireon_dagster.cli.reply import DONE, FAILED, Reply, tell
+from kaireon_dagster.cli.settings import PIPELINES_VARIABLE, pipelines_folder
+from kaireon_dagster.server import find_home
+
+_HOST: Final = "127.0.0.1"
+_PORT: Final = 3000
+_TRIED: Final = 50
+_PATIENCE: Final = 20.0
+"""Seconds that Dagster's processes get to end by themselves."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "--port", type=int, help=f"port of the UI (default: {_PORT}, or the next one that is free)"
+    )
+
+
+def execute(options: argparse.Namespace) -> Reply:
+    """Start everything, wait, and end everything."""
+    if not pipelines_folder().is_dir():
+        raise UsageFault(
+            f"there is no folder {pipelines_folder()}: make it, or set {PIPELINES_VARIABLE}; "
+            "`kaireon-dagster init FILE` writes a first document"
+        )
+    port = _choose_port(options.port)
+    # The embedded server stays for as long as this process lives.
+    database = open_database()
+    home = prepare_dagster_home()
+    url = f"http://{_HOST}:{port}"
+    tell(f"Dagster UI: {url}  (Ctrl-C ends it)")
+    tell(f"database:   {psql_command(database)}")
+    tell(f"documents:  {pipelines_folder()}, runs: {home}")
+    code = _wait(_start(port))
+    ended = code in (0, -signal.SIGINT, -signal.SIGTERM)
+    lines = () if ended else (f"dagster dev ended with code {code}",)
+    return Reply(DONE if ended else FAILED, lines, {"url": url, "exitCode": code})
+
+
+def _choose_port(asked: int | None) -> int:
+    if asked is not None:
+        if not _is_free(asked):
+            raise UsageFault(f"port {asked} is taken; leave --port out to have a free one chosen")
+        return asked
+    return next(port for port in range(_PORT, _PORT + _TRIED) if _is_free(port))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            probe.bind((_HOST, port))
+            return True
+    return False
+
+
+def _start(port: int) -> subprocess.Popen[bytes]:
+    workspace = Path("workspace.yaml")
+    place = ["-w", str(workspace)] if workspace.exists() else ["-m", "kaireon_dagster.definitions"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "dagster", "dev", *place, "-h", _HOST, "-p", str(port)],
+        env={**os.environ, "FLOW_HOME": str(find_home())},
+        # Told to end once, by us, and not by the terminal as well.
+        start_new_session=True,
+    )
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    with _passing_on(process):
+        return process.wait()
+
+
+@contextlib.contextmanager
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Pass Ctrl-C and SIGTERM on; a second one does not wait any longer."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        impatient = signal.getsignal(signal.SIGALRM) is give_up
+        signal.signal(signal.SIGALRM, give_up)
+        signal.setitimer(signal.ITIMER_REAL, 0.01 if impatient else _PATIENCE)
+        process.send_signal(signal.SIGINT)
+
+    def give_up(signum: int, frame: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        give_up(0, None)

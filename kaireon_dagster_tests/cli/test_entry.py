@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+
+from kaireon_dagster.cli.entry import COMMANDS
+from kaireon_dagster.cli.reply import write_table
+from kaireon_dagster_tests.cli.conftest import Call
+
+STARTED = """
+import sys
+from kaireon_dagster.cli.entry import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print([name for name in ("dagster", "duckdb", "pandas") if name in sys.modules])
+"""
+
+
+def test_schema_is_a_json_schema(call: Call) -> None:
+    said = call("schema")
+    assert said.code == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(said.out))
+    assert call("schema", "--json").data == json.loads(said.out)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(call: Call, command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call(command, "--help")
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_starts_fast_and_takes_json(command: str) -> None:
+    started = time.monotonic()
+    said = subprocess.run(
+        [sys.executable, "-c", STARTED, command, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "--json" in said.stdout
+    heavy = ["duckdb"] if command in ("init", "plan") else []
+    assert said.stdout.splitlines()[-1] == str(heavy)
+    assert time.monotonic() - started < 10
+
+
+def test_no_command_is_wrong_usage(call: Call) -> None:
+    said = call()
+    assert said.code == 2
+    assert all(command in said.out for command in COMMANDS)
+
+
+def test_an_unknown_command_is_wrong_usage(call: Call) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call("explode")
+    assert ended.value.code == 2
+
+
+def test_errors_under_json_are_json(call: Call) -> None:
+    said = call("validate", "nowhere", "--json")
+    assert said.code == 2
+    assert said.err == ""
+    assert said.data["error"]["message"].startswith("nowhere: no such file")
+
+
+def test_tables_align_and_keep_zeros() -> None:
+    lines = write_table(("table", "rows", "s"), [("a.b", 1234567, 0.25), ("c", 0, 12.0)])
+    assert lines == (
+        "table       rows     s",
+        "-----  ---------  ----",
+        "a.b    1,234,567   0.2",
+        "c              0  12.0",
+    )
