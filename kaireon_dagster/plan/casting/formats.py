@@ -85,8 +85,12 @@ _STRFTIME: Final = {
 _TEMPLATE_WORD: Final = re.compile(
     f'{"|".join(_TEMPLATE)}|T(?=HH)|"(?P<quoted>[^"]*)"|[^A-Za-z"]', re.IGNORECASE
 )
+_HALVES: Final = re.compile("[AP]M", re.IGNORECASE)
 _STRFTIME_WORD: Final = re.compile(r"%-?[A-Za-z]|%%|[^%]")
-_NUMBER: Final = re.compile(r"[+-]?[09#\d]+(?:(?P<thousands>[.,' _])[09#\d]{3})*(?P<point>[.,])\d+")
+_GROUP: Final = 3
+_NUMBER: Final = re.compile(
+    r"[+-]?[09#\d]+(?:(?P<thousands>[.,' _])[09#\d]{3})*(?P<point>[.,])(?P<decimals>[09#\d]+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,6 @@ def parse_moment_format(format: str) -> MomentFormat:
     parts = [field.part for field in fields]
     if len(parts) != len(set(parts)):
         raise FormatRefused(format, "tells a part of the date or time twice")
-    words = _with_halves(words)
     return MomentFormat(
         format,
         "".join(_directive(word) for word in words),
@@ -158,7 +161,8 @@ def parse_number_format(format: str) -> tuple[str, str]:
     """
     match = _NUMBER.fullmatch(format.strip())
     thousands = match["thousands"] if match else None
-    if match is None or thousands == match["point"]:
+    unclear = match is not None and thousands is None and len(match["decimals"]) == _GROUP
+    if match is None or unclear or thousands == match["point"]:
         raise FormatRefused(
             format, "is not an example of a number with its separators, such as 1.234,56 or 1234,56"
         )
@@ -167,12 +171,14 @@ def parse_number_format(format: str) -> tuple[str, str]:
 
 def _template_words(format: str) -> Iterator[_Field | str]:
     position = 0
+    # `HH` beside AM or PM counts to twelve, as it always does in PostgreSQL.
+    known = {**_TEMPLATE, "HH": _HOUR_12} if _HALVES.search(format) else _TEMPLATE
     while position < len(format):
         match = _TEMPLATE_WORD.match(format, position)
         if match is None:
             raise FormatRefused(format, _not_understood(format, position, ", ".join(_TEMPLATE)))
         quoted = match["quoted"]
-        yield _TEMPLATE.get(match[0].upper(), match[0]) if quoted is None else quoted
+        yield known.get(match[0].upper(), match[0]) if quoted is None else quoted
         position = match.end()
 
 
@@ -194,13 +200,6 @@ def _not_understood(format: str, position: int, allowed: str) -> str:
     )
 
 
-def _with_halves(words: list[_Field | str]) -> list[_Field | str]:
-    # `HH` beside AM or PM counts to twelve, as it always does in PostgreSQL.
-    if _HALF not in words:
-        return words
-    return [_HOUR_12 if word == _HOUR else word for word in words]
-
-
 def _directive(word: _Field | str) -> str:
     return word.directive if isinstance(word, _Field) else word.replace("%", "%%")
 
@@ -220,7 +219,7 @@ def _refuse_incomplete(moment: MomentFormat, target: SqlType) -> None:
             raise FormatRefused(moment.spelling, "must tell year, month and day")
     elif target.name == "time" and not parts & {"hour", "hour of twelve"}:
         raise FormatRefused(moment.spelling, "must tell the hour")
-    if ("hour of twelve" in parts) != ("half of day" in parts) and "hour" not in parts:
+    if ("hour of twelve" in parts) != ("half of day" in parts):
         raise FormatRefused(moment.spelling, "HH12 needs AM, and AM needs HH12")
     if "offset" in parts and target.name != "timestamptz":
         raise FormatRefused(moment.spelling, "tells an offset: cast to timestamptz")

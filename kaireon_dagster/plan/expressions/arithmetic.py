@@ -47,6 +47,8 @@ def apply_arithmetic(operator: str, left: Typed, right: Typed) -> Typed:
         Unfit: if PostgreSQL has no such operator for the types.
     """
     left, right = _settle_pair(left, right)
+    for part in (left, right):
+        _refuse_real(part)
     if left.known.is_numeric and right.known.is_numeric:
         return _on_numbers(operator, left, right)
     moved = _on_moments(operator, left, right)
@@ -61,11 +63,17 @@ def negate(part: Typed) -> Typed:
     if not type.is_numeric:
         raise Unfit(f"there is no - {part.shown}: cast it first")
     part = settle(part, type)
+    _refuse_real(part)
     if part.number is not None:
         return replace(part, sql=f"(-{part.sql})", number=-part.number)
     if type.is_integer:
         return derive(f"(CAST(0 AS {type.duckdb}) - {part.sql})", type, part, fails=True)
     return loosen(derive(f"(-{part.sql})", type, part), part)
+
+
+def _refuse_real(part: Typed) -> None:
+    if part.known.name == "real":
+        raise Unfit("there is no arithmetic on real: cast it to double precision first")
 
 
 def _settle_pair(left: Typed, right: Typed) -> tuple[Typed, Typed]:

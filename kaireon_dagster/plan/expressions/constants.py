@@ -165,6 +165,7 @@ _READERS: Final[dict[str, Callable[[str, SqlType], str | None]]] = {
     "integer": _read_integer,
     "bigint": _read_integer,
     "numeric": _read_numeric,
+    "real": _read_double,
     "double": _read_double,
     "boolean": _read_boolean,
     "date": _read_date,

@@ -105,7 +105,9 @@ def _rank(function: Function, arguments: Sequence[Typed]) -> tuple[int, int] | N
         return None
     exact = preferred = 0
     for part, kind in zip(arguments, function.takes, strict=True):
-        if part.type is not None and not casts_implicitly(part.type, kind):
+        if part.type is not None and (
+            part.type.name == "real" or not casts_implicitly(part.type, kind)
+        ):
             return None
         exact += part.type is not None and part.type.name == kind
         preferred += (part.type is None or part.type.name != kind) and kind in _PREFERRED
