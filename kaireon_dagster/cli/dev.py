@@ -80,6 +80,8 @@ def _start(port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "dagster", "dev", *place, "-h", _HOST, "-p", str(port)],
         env={**os.environ, "FLOW_HOME": str(find_home())},
+        # Its log must not mix with the answer of this command.
+        stdout=2,
         # Told to end once, by us, and not by the terminal as well.
         start_new_session=True,
     )

