@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from kaireon_dagster.plan.catalog import Catalog, Table, TableColumn, TableName, UniqueIndex
 from kaireon_dagster.plan.types import SqlType, TypeRefused
@@ -22,11 +21,18 @@ WITH RECURSIVE base (attnum, typ, mod) AS (
     SELECT b.attnum, t.typbasetype, t.typtypmod
     FROM base b JOIN pg_type t ON t.oid = b.typ WHERE t.typtype = 'd'
 )
-SELECT a.attname, format_type(a.atttypid, a.atttypmod), format_type(b.typ, b.mod), t.typtype,
-       a.attnotnull, a.atthasdef OR a.attidentity <> '', a.attgenerated <> '' OR a.attidentity = 'a'
+SELECT a.attname, format_type(a.atttypid, a.atttypmod), format_type(b.typ, b.mod),
+       format_type(b.typ, -1), t.typtype, a.attnotnull,
+       a.atthasdef OR a.attidentity <> '' OR own.typdefault IS NOT NULL,
+       a.attgenerated <> '' OR a.attidentity = 'a',
+       CASE WHEN a.attcollation <> own.typcollation
+            THEN format('%%I.%%I', n.nspname, c.collname) ELSE '' END
 FROM pg_attribute a
+JOIN pg_type own ON own.oid = a.atttypid
 JOIN base b ON b.attnum = a.attnum
 JOIN pg_type t ON t.oid = b.typ AND t.typtype <> 'd'
+LEFT JOIN pg_collation c ON c.oid = a.attcollation
+LEFT JOIN pg_namespace n ON n.oid = c.collnamespace
 WHERE a.attrelid = %(oid)s AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
 """
@@ -42,14 +48,25 @@ _CHILDREN = """
 SELECT DISTINCT conrelid::regclass::text FROM pg_constraint
 WHERE contype = 'f' AND confrelid = %s AND conrelid <> confrelid ORDER BY 1
 """
-_KINDS: dict[str, Literal["table", "partitioned table", "view", "other"]] = {
+# Of trigger types the bits are 1 each row, 2 before, 4 insert, 16 update; of rules 2 is update, 3 insert.
+_TRAITS = """
+SELECT ARRAY(SELECT i.inhrelid::regclass::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+             WHERE i.inhparent = %(oid)s AND NOT c.relispartition ORDER BY 1),
+       ARRAY(SELECT DISTINCT t.tgname::text FROM pg_trigger t
+             WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')
+             AND t.tgtype & 3 = 3 AND t.tgtype & 20 <> 0 AND (t.tgrelid = %(oid)s OR t.tgrelid IN
+                (SELECT p.relid FROM pg_partition_tree(%(oid)s::oid::regclass) p)) ORDER BY 1),
+       ARRAY(SELECT rulename::text FROM pg_rewrite
+             WHERE ev_class = %(oid)s AND ev_type IN ('2', '3') AND ev_enabled <> 'D' ORDER BY 1),
+       row_security_active(%(oid)s::oid)
+"""
+_KINDS = {
     "r": "table",
     "p": "partitioned table",
     "v": "view",
-    "m": "view",
+    "m": "materialized view",
+    "f": "foreign table",
 }
-_TEXT_LIKE = ("json", "xml", "citext", "name", "character", '"char"')
-"""Types whose binary form is their text; the server checks what they hold."""
 
 
 def read_catalog(connection: Connection, tables: Iterable[TableName]) -> Catalog:
@@ -68,13 +85,28 @@ def _table(connection: Connection, name: TableName) -> Table | None:
     columns = tuple(_column(*c) for c in connection.execute(_COLUMNS, {"oid": oid}))
     unique = tuple(_index(*i) for i in connection.execute(_UNIQUE, (oid,)))
     children = tuple(child for (child,) in connection.execute(_CHILDREN, (oid,)))
-    return Table(name, _KINDS.get(kind, "other"), columns, unique, children)
+    traits = connection.execute(_TRAITS, {"oid": oid}).fetchone()
+    assert traits is not None, "a query without FROM gives a row"
+    *names, row_security = traits
+    heirs, guards, rules = map(tuple, names)
+    return Table(
+        name, _KINDS[kind], columns, unique, children, heirs, guards, rules, bool(row_security)
+    )
 
 
 def _column(
-    name: str, declared: str, base: str, kind: str, not_null: bool, default: bool, always: bool
+    name: str,
+    declared: str,
+    base: str,
+    read_as: str,
+    kind: str,
+    not_null: bool,
+    default: bool,
+    always: bool,
+    collation: str,
 ) -> TableColumn:
-    return TableColumn(name, _held(base, kind), declared, not_null, default, always)
+    held = _held(base, kind)
+    return TableColumn(name, held, declared, not_null, default, always, read_as, collation)
 
 
 def _held(base: str, kind: str) -> SqlType | None:

@@ -183,15 +183,17 @@ def _outcome(
     rules: tuple[RuleResult, ...],
 ) -> Outcome:
     counts = flow.counts()
+    kept_out = flow.passed - written.loaded - written.repeated
     counts = replace(
         counts,
         staged=flow.inputs.staged,
         loaded=written.loaded,
         inserted=written.inserted,
         updated=written.updated,
+        filtered=counts.filtered + kept_out,
         deduplicated=counts.deduplicated + written.repeated,
     )
-    _balance(step, flow, counts, written)
+    _balance(step, flow, counts, kept_out if not placement.guards else 0)
     _, lineage = column_facts(compiled.program.columns)
     written_names = {column.name for column in placement.columns}
     return Outcome(
@@ -203,9 +205,15 @@ def _outcome(
         dict(flow.spool.rows),
         tuple((c.name, c.postgres_type) for c in placement.columns),
         {name: origins for name, origins in lineage.items() if name in written_names},
-        flow.warnings(),
+        (*flow.warnings(), *_kept_out(spec, placement, kept_out)),
         compiled.program.sql(),
     )
+
+
+def _kept_out(spec: ir.Target, placement: Placement, rows: int) -> Iterator[str]:
+    if rows:
+        triggers = ", ".join(placement.guards)
+        yield f"{rows} rows were kept out by triggers of {spec.schema_} ({triggers})"
 
 
 def _repeats(scope: Scope, spec: ir.Target) -> Iterator[str]:
@@ -217,10 +225,9 @@ def _repeats(scope: Scope, spec: ir.Target) -> Iterator[str]:
             )
 
 
-def _balance(step: Step, flow: Flow, counts: Counts, written: Written) -> None:
-    alive = written.loaded + written.repeated
+def _balance(step: Step, flow: Flow, counts: Counts, missing: int) -> None:
     spooled = sum(flow.spool.rows.values())
-    balanced = flow.passed == alive and spooled == counts.quarantined + counts.rejected
+    balanced = missing == 0 and spooled == counts.quarantined + counts.rejected
     if not flow.held and flow.inputs.scans:
         balanced = balanced and counts.read == counts.loaded + counts.gone
     if not balanced:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import psycopg
@@ -24,7 +24,12 @@ from kaireon_dagster.state.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a load wrote: `loaded` is what the table took, `repeated` lost to a later row of its key."""
+    """What a load wrote.
+
+    Attributes:
+        loaded: rows that the table took.
+        repeated: rows that lost to a later one of their key.
+    """
 
     loaded: int
     inserted: int = 0
@@ -61,11 +66,8 @@ def runnable(mode: str) -> bool:
 
 def append(load: Load, batches: Iterator[pa.RecordBatch]) -> Written:
     """Add the rows to what is there."""
-    loaded = (
-        _through_staging(load, batches)
-        if load.placement.needs_staging
-        else _straight(load, batches)
-    )
+    put = _through_staging if load.placement.needs_staging else _straight
+    loaded = put(load, batches)
     return Written(loaded, inserted=loaded)
 
 
@@ -92,8 +94,8 @@ def empty(connection: Connection, scope: Scope, spec: ir.Target, table: Table | 
 def upsert(load: Load, batches: Iterator[pa.RecordBatch]) -> Written:
     """Insert new keys and update known ones, in key order; of equal keys the last row wins."""
     staging = _stage(load, batches)
-    rows, inserted = _fetch_pair(load.connection, _merge(load, staging.table))
-    return Written(rows, inserted, rows - inserted, staging.rows - rows)
+    keys, rows, inserted = _fetch_counts(load.connection, _merge(load, staging.table))
+    return Written(rows, inserted, rows - inserted, staging.rows - keys)
 
 
 _MODES: Mapping[str, Callable[[Load, Iterator[pa.RecordBatch]], Written]] = {
@@ -136,18 +138,35 @@ def _merge(load: Load, staging: str) -> str:
     names = _names(load)
     key = [ident(column) for column in load.placement.key]
     keys = ", ".join(key)
+    compared = ", ".join(_compared(load, staging, column) for column in load.placement.key)
     updates = [f"{ident(n)} = EXCLUDED.{ident(n)}" for n in names if n not in load.placement.key]
     columns = ", ".join(ident(name) for name in names)
+    # Where rows live in partitions the server does not say which of them are new.
+    fresh = _absent(load, key) if load.placement.splits else "fresh"
+    returned = keys if load.placement.splits else "(xmax = 0) AS fresh"
     # The narrow sort picks the last row of each key; rows are then fetched by their place. Keys in
     # order mean that two such loads lock rows in one order, and cannot wait for each other in a circle.
     return (
-        f"WITH last AS MATERIALIZED (SELECT DISTINCT ON ({keys}) ctid AS place FROM {staging} "
-        f"ORDER BY {keys}, {SEQUENCE} DESC), "
-        f"written AS (INSERT INTO {load.table} ({columns}) "
+        f"WITH last AS MATERIALIZED (SELECT DISTINCT ON ({compared}) ctid AS place FROM {staging} "
+        f"ORDER BY {compared}, {SEQUENCE} DESC), "
+        f"written AS (INSERT INTO {load.table} AS t ({columns}) "
         f"SELECT {_casts(load, 's.')} FROM last JOIN {staging} s ON s.ctid = last.place "
-        f"ON CONFLICT ({keys}) DO UPDATE SET {', '.join(updates)} RETURNING (xmax = 0) AS fresh) "
-        "SELECT count(*), count(*) FILTER (WHERE fresh) FROM written"
+        f"ON CONFLICT ({keys}) DO UPDATE SET {', '.join(updates)} RETURNING {returned}) "
+        f"SELECT (SELECT count(*) FROM last), count(*), count(*) FILTER (WHERE {fresh}) FROM written"
     )
+
+
+def _absent(load: Load, key: Sequence[str]) -> str:
+    same = " AND ".join(f"known.{column} = written.{column}" for column in key)
+    return f"NOT EXISTS (SELECT FROM {load.table} known WHERE {same})"
+
+
+def _compared(load: Load, table: str, name: str) -> str:
+    # As the unique index compares: 1.0 and 1.00 are one number, and two texts.
+    placed = next(column for column in load.shape.columns if column.name == name)
+    value = f"{table}.{ident(name)}"
+    typed = f"CAST({value} AS {placed.read_as})" if placed.by_server else value
+    return f"{typed} COLLATE {placed.collation}" if placed.collation else typed
 
 
 def _names(load: Load) -> tuple[str, ...]:
@@ -155,19 +174,20 @@ def _names(load: Load) -> tuple[str, ...]:
 
 
 def _casts(load: Load, prefix: str = "") -> str:
-    by_server = {c.name: c.postgres_type for c in load.shape.columns if c.by_server}
+    by_server = {c.name: c.read_as for c in load.shape.columns if c.by_server}
     return ", ".join(
-        f"{prefix}{ident(name)}::{by_server[name]}"
+        f"CAST({prefix}{ident(name)} AS {by_server[name]})"
         if name in by_server
         else f"{prefix}{ident(name)}"
         for name in _names(load)
     )
 
 
-def _fetch_pair(connection: Connection, query: str) -> tuple[int, int]:
-    row = connection.execute(query).fetchone()
+def _fetch_counts(connection: Connection, query: str) -> tuple[int, int, int]:
+    row = connection.execute(query.encode()).fetchone()
     assert row is not None, "an aggregate gives a row"
-    return int(row[0]), int(row[1])
+    keys, written, inserted = map(int, row)
+    return keys, written, inserted
 
 
 def lock_table(connection: Connection, table: str, settings: Settings) -> None:

@@ -14,7 +14,7 @@ from kaireon_dagster.ir.identifiers import LONGEST_NAME, NodeId, PipelineId, spl
 from kaireon_dagster.ir.routing import Archive, Branch, Enrich, Join
 from kaireon_dagster.ir.schedule import Schedule
 from kaireon_dagster.ir.source import AnySource, Source, StreamSource
-from kaireon_dagster.ir.target import Target
+from kaireon_dagster.ir.target import REPLACING_MODES, Target
 from kaireon_dagster.ir.transform import Transform
 from kaireon_dagster.ir.validate import Validate
 
@@ -122,6 +122,23 @@ class Pipeline(Checked):
         for index, node in enumerate(self.nodes):
             if isinstance(node, Target) and node.table in quarantines:
                 yield ("nodes", index, "schema"), "bad rows go to this table; load another"
+        yield from _find_rivals(self.nodes)
+
+
+def _find_rivals(nodes: tuple[AnyNode, ...]) -> Iterator[Flaw]:
+    """Yield targets of which one would remove what another loaded."""
+    seen: dict[tuple[str, str], tuple[int, Target]] = {}
+    for index, node in enumerate(nodes):
+        if not isinstance(node, Target):
+            continue
+        first, other = seen.setdefault(node.table, (index, node))
+        replacing = next((t for t in (other, node) if t.load_mode in REPLACING_MODES), None)
+        if other is not node and replacing is not None:
+            yield (
+                ("nodes", index, "schema"),
+                f"nodes[{first}] loads this table too, and {replacing.load_mode} of node "
+                f"{replacing.id!r} would remove the other's rows; join the rows first",
+            )
 
 
 def fold_id(pipeline_id: str) -> str:

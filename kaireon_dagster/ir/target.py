@@ -16,6 +16,7 @@ LoadMode = Literal[
     "append", "truncate", "upsert", "blue_green", "incremental_watermark", "cdc_mirror"
 ]
 KEYED_MODES: tuple[str, ...] = ("upsert", "cdc_mirror")
+REPLACING_MODES: tuple[str, ...] = ("truncate", "blue_green")
 
 
 class BackupBeforeLoad(Model):

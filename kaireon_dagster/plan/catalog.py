@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from kaireon_dagster.plan.types import SqlType
 
@@ -21,6 +20,9 @@ class TableColumn:
         postgres_type: the type as `format_type` writes it.
         has_default: it has a default of its own, or is identity or serial.
         always: values cannot be given: `GENERATED ALWAYS`, as identity or stored.
+        read_as: the type under domains and without length, which text is cast to where only the
+            server can read it: a cast to `character(3)` would cut what the column refuses.
+        collation: how its values compare, quoted, where that is not as their type has it.
     """
 
     name: str
@@ -29,6 +31,8 @@ class TableColumn:
     not_null: bool = False
     has_default: bool = False
     always: bool = False
+    read_as: str = ""
+    collation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,25 @@ class UniqueIndex:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it is now."""
+    """A table as it is now.
+
+    Attributes:
+        referenced_by: tables whose foreign keys point at it.
+        inherited_by: tables that inherit from it, partitions not counted.
+        guards: triggers that see a row before it goes in, and may change it or keep it out.
+        rules: rules that rewrite an INSERT or UPDATE.
+        row_security: policies decide which rows this user may write.
+    """
 
     name: TableName
-    kind: Literal["table", "partitioned table", "view", "other"]
+    kind: str
     columns: tuple[TableColumn, ...]
     unique: tuple[UniqueIndex, ...] = ()
     referenced_by: tuple[str, ...] = ()
+    inherited_by: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    row_security: bool = False
 
     @property
     def types(self) -> Mapping[str, TableColumn]:

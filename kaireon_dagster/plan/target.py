@@ -14,6 +14,14 @@ from kaireon_dagster.plan.columns import Column, Columns
 from kaireon_dagster.plan.faults import NodeFault
 from kaireon_dagster.plan.hidden import Check
 from kaireon_dagster.plan.names import LINEAGE_COLUMN
+from kaireon_dagster.plan.requirements import (
+    require_columns,
+    require_known,
+    require_lineage,
+    require_more,
+    require_table,
+    require_unique,
+)
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import JSONB, TEXT, SqlType
 
@@ -22,13 +30,29 @@ from kaireon_dagster.plan.types import JSONB, TEXT, SqlType
 class Placed:
     """A column that is written: its type in the worker, and in the table.
 
-    `by_server` marks a type that only the server can read: it travels as text.
+    Attributes:
+        type: how the worker holds it.
+        postgres_type: the column's type, for messages and definitions.
+        read_as: for a type that only the server can read, the type that its text is cast to.
+        collation: how values compare, quoted, where that is not as their type has it.
     """
 
     name: str
     type: SqlType
     postgres_type: str
-    by_server: bool = False
+    read_as: str = ""
+    collation: str = ""
+
+    @property
+    def by_server(self) -> bool:
+        """Whether it travels as text, and the server reads it."""
+        return bool(self.read_as)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether an empty text is a value of it."""
+        own = self.read_as.rpartition(".")[2] in ("bpchar", "citext", "name")
+        return own or (self.type.is_text and not self.by_server)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +65,10 @@ class Placement:
         lineage: the lineage column is written.
         key: columns of the upsert key; empty for other modes.
         creates: the table does not exist yet.
+        notes: what the person who runs this should know.
+        guards: triggers of the table that may keep a row out.
+        inserts: rows must come by INSERT, since COPY knows no policies for rows.
+        splits: the rows live in partitions.
     """
 
     table: TableName
@@ -51,11 +79,14 @@ class Placement:
     key: tuple[str, ...] = ()
     creates: bool = False
     notes: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    inserts: bool = False
+    splits: bool = False
 
     @property
     def needs_staging(self) -> bool:
         """Rows pass through a temporary table on their way in."""
-        return bool(self.key) or any(column.by_server for column in self.columns)
+        return bool(self.key) or self.inserts or any(c.by_server for c in self.columns)
 
 
 def place(spec: ir.Target, columns: Columns, catalog: Catalog) -> Placement:
@@ -70,13 +101,15 @@ def place(spec: ir.Target, columns: Columns, catalog: Catalog) -> Placement:
     table = catalog.get(spec.table)
     if table is None:
         return _created(spec, columns, schema_there=spec.table[0] in catalog.schemas)
-    _require_table(spec, table)
+    require_table(spec, table)
     return _existing(spec, columns, table)
 
 
 def _created(spec: ir.Target, columns: Columns, *, schema_there: bool) -> Placement:
     if not spec.create_table:
         raise NodeFault(spec.id, f"table {spec.schema_} does not exist, and createTable is false")
+    if _keyed(spec):
+        require_more(spec, columns.names)
     placed = tuple(Placed(c.name, c.type, c.type.postgres) for c in columns)
     lines = [f"  {ident(p.name)} {p.postgres_type}" for p in placed]
     if spec.lineage:
@@ -95,23 +128,12 @@ def _keyed(spec: ir.Target) -> tuple[str, ...]:
     return spec.upsert_key if spec.load_mode in ("upsert", "cdc_mirror") else ()
 
 
-def _require_table(spec: ir.Target, table: Table) -> None:
-    if table.kind not in ("table", "partitioned table"):
-        raise NodeFault(spec.id, f"{spec.schema_} is a {table.kind}; a target must be a table")
-    if spec.load_mode == "truncate" and table.referenced_by:
-        raise NodeFault(
-            spec.id,
-            f"{spec.schema_} cannot be truncated: foreign keys of {', '.join(table.referenced_by)} "
-            "point at it; use loadMode upsert, or drop the constraint",
-        )
-
-
 def _existing(spec: ir.Target, columns: Columns, table: Table) -> Placement:
     ddl: list[str] = []
     notes: list[str] = []
     placed: list[Placed] = []
     new = tuple(c for c in columns if c.name not in table.types)
-    _require_known(spec, new, table)
+    require_known(spec, new, table)
     for column in columns:
         there = table.types.get(column.name)
         if there is not None and there.always:
@@ -125,10 +147,12 @@ def _existing(spec: ir.Target, columns: Columns, table: Table) -> Placement:
             notes.append(
                 f"column {column.name!r} is not in {spec.schema_} and is ignored, as asked"
             )
-    _require_all(spec, table, placed)
+    given = tuple(column.name for column in placed)
+    require_columns(spec, table, given)
     lineage = _lineage(spec, table, ddl, notes)
     if _keyed(spec):
-        _require_unique(spec, table)
+        require_unique(spec, table)
+        require_more(spec, given)
     return Placement(
         spec.table,
         spec.load_mode,
@@ -137,17 +161,10 @@ def _existing(spec: ir.Target, columns: Columns, table: Table) -> Placement:
         lineage,
         _keyed(spec),
         notes=tuple(notes),
+        guards=table.guards,
+        inserts=table.row_security,
+        splits=table.kind == "partitioned table",
     )
-
-
-def _require_known(spec: ir.Target, new: tuple[Column, ...], table: Table) -> None:
-    if new and spec.on_new_columns == "error":
-        names = ", ".join(repr(c.name) for c in new)
-        raise NodeFault(
-            spec.id,
-            f"{spec.schema_} has no column {names} (it has {', '.join(table.types)}); rename or drop "
-            "in a transform, or set onNewColumns to add or ignore",
-        )
 
 
 def _ignored_always(spec: ir.Target, column: Column) -> str:
@@ -163,33 +180,19 @@ def _ignored_always(spec: ir.Target, column: Column) -> str:
 
 
 def _placed(column: TableColumn) -> Placed:
-    by_server = column.type is None
-    return Placed(column.name, column.type or TEXT, column.postgres_type, by_server)
+    read_as = column.read_as if column.type is None else ""
+    return Placed(column.name, column.type or TEXT, column.postgres_type, read_as, column.collation)
 
 
 def _add_column(table: TableName, column: Column) -> str:
     return f"ALTER TABLE {qualified(table)} ADD COLUMN {ident(column.name)} {column.type.postgres}"
 
 
-def _require_all(spec: ir.Target, table: Table, placed: list[Placed]) -> None:
-    given = {column.name for column in placed}
-    missing = [
-        c.name
-        for c in table.columns
-        if c.not_null and not c.has_default and not c.always and c.name not in given
-    ]
-    if missing:
-        names = ", ".join(repr(name) for name in missing)
-        raise NodeFault(
-            spec.id,
-            f"{spec.schema_} needs {names} (NOT NULL without a default), and the rows do not have it",
-        )
-
-
 def _lineage(spec: ir.Target, table: Table, ddl: list[str], notes: list[str]) -> bool:
     if not spec.lineage:
         return False
     if LINEAGE_COLUMN in table.types:
+        require_lineage(spec, table.types[LINEAGE_COLUMN])
         return True
     if "lineage" in spec.model_fields_set:
         ddl.append(_add_column(spec.table, Column(LINEAGE_COLUMN, JSONB)))
@@ -201,22 +204,6 @@ def _lineage(spec: ir.Target, table: Table, ddl: list[str], notes: list[str]) ->
     return False
 
 
-def _require_unique(spec: ir.Target, table: Table) -> None:
-    key = sorted(spec.upsert_key)
-    exact = [index for index in table.unique if sorted(index.columns) == key]
-    if any(index.flaw is None for index in exact):
-        return
-    near = [
-        index for index in table.unique if index.flaw and set(index.columns) & set(key)
-    ] or exact
-    why = "".join(f"; {index.name} does not serve: {index.flaw}" for index in near)
-    raise NodeFault(
-        spec.id,
-        f"upsert needs a unique constraint or index on exactly ({', '.join(spec.upsert_key)}) of "
-        f"{spec.schema_}, and there is none{why}",
-    )
-
-
 def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
     """Read each column as the table's type; what does not fit is a fault of its row."""
     columns = node.rows.columns
@@ -225,7 +212,7 @@ def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
     for placed in placement.columns:
         there = table.types.get(placed.name) if table else None
         column = columns.get(placed.name)
-        value, faults = _value(node, column, placed, there, placement.key)
+        value, faults = _value(node, column, placed, there, placement)
         conditions.update(faults)
         if value != ident(column.name):
             assign[placed.name] = value
@@ -242,18 +229,21 @@ def _value(
     column: Column,
     placed: Placed,
     there: TableColumn | None,
-    key: tuple[str, ...],
+    placement: Placement,
 ) -> tuple[str, dict[Check, str]]:
-    required = bool(there and there.not_null) or placed.name in key
+    is_key = placed.name in placement.key
+    # A trigger may fill what the rows leave NULL, so then the server decides.
+    declared = bool(there and there.not_null)
+    required = is_key or (declared and not placement.guards)
     cast = node.builder.read(ident(column.name), column.type, placed.type)
-    value = _empty_text(cast.value, column, placed, required and placed.name not in key)
+    value = _empty_text(cast.value, column, placed, declared and not is_key and placed.is_text)
     faults = {}
     if cast.fault:
         what = f"does not read as {placed.postgres_type}"
         faults[_fault(node, f"type:{placed.name}", what, placed.name)] = cast.fault
     if required:
         null = f"({value}) IS NULL" + (f" AND NOT ({cast.fault})" if cast.fault else "")
-        rule = "upsert_key" if placed.name in key else "not_null"
+        rule = "upsert_key" if is_key else "not_null"
         faults[_fault(node, f"{rule}:{placed.name}", "is NULL, and must not be", placed.name)] = (
             null
         )
