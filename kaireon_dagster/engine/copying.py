@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from types import TracebackType
@@ -10,6 +11,7 @@ import psycopg
 
 from kaireon_dagster.state.database import Connection
 
+_CANCEL_SECONDS = 5.0
 _WAITING = 4
 """Encoded batches that may wait to be sent: enough to overlap, few enough to stay small."""
 
@@ -53,7 +55,19 @@ class CopyStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        end = None if error is None else CopyStopped()
+        try:
+            if error is not None and not isinstance(error, Exception):
+                self._cancel()
+            self._finish(None if error is None else CopyStopped())
+        except BaseException:
+            # Interrupted: the server may be busy with what it was sent, and would hold its locks.
+            self._cancel()
+            self._thread.join()
+            raise
+        if error is None:
+            self._raise()
+
+    def _finish(self, end: CopyStopped | None) -> None:
         while self._thread.is_alive():
             try:
                 self._queue.put(end, timeout=0.2)
@@ -61,8 +75,10 @@ class CopyStream:
             except queue.Full:
                 continue
         self._thread.join()
-        if error is None:
-            self._raise()
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(psycopg.Error):
+            self._connection.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def _join(self) -> None:
         self._thread.join()
