@@ -7,6 +7,7 @@ import random
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,6 +34,19 @@ NO_RUN_RETRIES = {"dagster/max_retries": "0"}
 """Tag that keeps Dagster from running a hopeless run once more."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An attempt that did not succeed.
+
+    Attributes:
+        error: why.
+        decision: to be raised: it will be tried again, or the Flow run is closed as failed.
+    """
+
+    error: FlowError
+    decision: dg.RetryRequested | dg.Failure
+
+
 class Attempt:
     """One try of a step.
 
@@ -54,16 +68,13 @@ class Attempt:
         self.looks = 0
         self._began = time.monotonic()
 
-    def run(self, work: Callable[[Scope], T], on_error: Callable[[FlowError], None]) -> T:
-        """Do the step's work; its errors leave as Dagster's decision to try again or to fail.
+    def run(self, work: Callable[[Scope], T]) -> T | Ended:
+        """Do the step's work, and decide what an error means.
+
+        Whatever interrupts the work leaves as it is, after the Flow run was closed as failed.
 
         Args:
             work: is given the scope. Done at once again where another process was faster.
-            on_error: told of the error before it leaves.
-
-        Raises:
-            dagster.RetryRequested: it will be tried again.
-            dagster.Failure: it will not; the Flow run is closed as failed.
         """
         self._tell("started")
         error: FlowError
@@ -76,8 +87,7 @@ class Attempt:
         except BaseException:
             self._close(Terminated(self.step.name))
             raise
-        on_error(error)
-        raise self._end(error)
+        return Ended(error, self._decide(error))
 
     @property
     def opened(self) -> Scope:
@@ -139,7 +149,7 @@ class Attempt:
         self.looks = seen.get("looks", 0) if seen.get("execution") == dagster_run.run_id else 0
         return run
 
-    def _end(self, error: FlowError) -> dg.RetryRequested | dg.Failure:
+    def _decide(self, error: FlowError) -> dg.RetryRequested | dg.Failure:
         # What it came from may quote a row.
         error.__cause__ = error.__context__ = None
         tries = Tries(self.context.retry_number, self.looks)

@@ -31,6 +31,7 @@ class Blueprint:
         ops: op definition names by step name.
         aliases: op names inside the graph by step name.
         guards: rules by target node.
+        lookups: tables of the database that it reads and waits for.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Blueprint:
     ops: Mapping[str, str]
     aliases: Mapping[str, str]
     guards: Mapping[str, tuple[Guard, ...]]
+    lookups: tuple[TableName, ...]
 
     @property
     def pipeline(self) -> ir.Pipeline:
@@ -60,12 +62,6 @@ class Blueprint:
     def source_nodes(self) -> tuple[ir.Source | ir.StreamSource, ...]:
         """All sources, of files and of messages."""
         return (*self.pipeline.sources, *self.pipeline.streams)
-
-    @property
-    def lookups(self) -> tuple[TableName, ...]:
-        """Tables of the database that the document reads, without those it loads itself."""
-        own = {target.table for target in self.pipeline.targets}
-        return tuple(table for table in dict.fromkeys(_lookups(self.pipeline)) if table not in own)
 
     @property
     def quarantines(self) -> tuple[TableName, ...]:
@@ -98,17 +94,6 @@ class Blueprint:
         loads = [self.plan.step(target.id) for target in targets]
         needed = {step.name for load in loads for step in (load, *self.upstream(load))}
         return Plan(self.pipeline, tuple(s for s in self.plan.steps if s.name in needed))
-
-
-def _lookups(pipeline: ir.Pipeline) -> Iterator[TableName]:
-    for node in pipeline.nodes:
-        if isinstance(node, ir.Transform):
-            for op in node.ops:
-                if isinstance(op, ir.LookupJoin):
-                    yield ir.split_table(op.table)
-        elif isinstance(node, ir.Validate):
-            for rule in node.dataset_level.referential:
-                yield rule.column[:2]
 
 
 def _quarantines(pipeline: ir.Pipeline) -> Iterator[TableName]:

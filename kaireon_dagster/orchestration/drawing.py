@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from kaireon_dagster import ir
 from kaireon_dagster.orchestration.blueprint import Blueprint
 from kaireon_dagster.orchestration.guards import guards_of
-from kaireon_dagster.orchestration.keys import Keys
+from kaireon_dagster.orchestration.keys import Keys, TableName
 from kaireon_dagster.orchestration.names import Wish, give_names, legal_name
+from kaireon_dagster.orchestration.reading import lookups_of
 from kaireon_dagster.plan.steps import Checkpoints, Plan, plan_pipeline
 
 _JOB, _GRAPH, _OP = "job", "graph", "op"
@@ -27,8 +28,10 @@ def draw(
     keys = Keys.of(document.pipeline for document in documents)
     plans = [plan_pipeline(document.pipeline, checkpoints=checkpoints) for document in documents]
     names = _name_all(plans)
+    lookups = lookups_of((document.pipeline for document in documents), keys)
     return tuple(
-        _draw(document, plan, keys, names) for document, plan in zip(documents, plans, strict=True)
+        _draw(document, plan, keys, names, lookups[document.pipeline.id])
+        for document, plan in zip(documents, plans, strict=True)
     )
 
 
@@ -47,7 +50,13 @@ def _name_all(plans: Sequence[Plan]) -> dict[Wish, str]:
     return named | give_names(inner, frozenset(named.values()))
 
 
-def _draw(document: ir.LoadedDocument, plan: Plan, keys: Keys, names: dict[Wish, str]) -> Blueprint:
+def _draw(
+    document: ir.LoadedDocument,
+    plan: Plan,
+    keys: Keys,
+    names: dict[Wish, str],
+    lookups: tuple[TableName, ...],
+) -> Blueprint:
     pipeline = document.pipeline
     steps: dict[Wish, str] = {(step.name,): legal_name(step.name) for step in plan.steps}
     return Blueprint(
@@ -60,4 +69,5 @@ def _draw(document: ir.LoadedDocument, plan: Plan, keys: Keys, names: dict[Wish,
         ops={step.name: names[(_OP, pipeline.id, step.name)] for step in plan.steps},
         aliases={wish[0]: name for wish, name in give_names(steps).items()},
         guards={target.id: guards_of(pipeline, target) for target in pipeline.targets},
+        lookups=lookups,
     )

@@ -6,6 +6,7 @@ out of a row.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -77,10 +78,13 @@ def source_facts(path: Path, node: ir.Source | ir.StreamSource) -> Metadata:
 
 def code_references(path: Path) -> dg.CodeReferencesMetadataValue:
     """Where the document stands."""
-    reference = dg.LocalFileCodeReference(
-        file_path=str(path.absolute()), line_number=1, label=path.name
-    )
-    return dg.CodeReferencesMetadataValue(code_references=[reference])
+    with warnings.catch_warnings():
+        # Marked beta; whoever loads documents has no choice to make about that.
+        warnings.simplefilter("ignore", dg.BetaWarning)
+        reference = dg.LocalFileCodeReference(
+            file_path=str(path.absolute()), line_number=1, label=path.name
+        )
+        return dg.CodeReferencesMetadataValue(code_references=[reference])
 
 
 def load_facts(blueprint: Blueprint, outcome: Outcome, before: Iterable[Outcome]) -> Metadata:

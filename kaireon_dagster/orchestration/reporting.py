@@ -38,15 +38,14 @@ def results_of(
         )
 
 
-def log_violations(context: dg.OpExecutionContext, blueprint: Blueprint, error: FlowError) -> None:
-    """Store the failed check of a rule that stopped the step, for all targets it guards."""
+def violations_of(blueprint: Blueprint, error: FlowError) -> Iterator[dg.AssetCheckEvaluation]:
+    """The failed check of a rule that stopped the step, for all targets it guards."""
     node, rule = getattr(error, "node", None), getattr(error, "validator", None)
     rule = rule or getattr(error, "rule", None)
     for target in blueprint.pipeline.targets:
         for guard in blueprint.guards[target.id]:
             if (guard.node, guard.rule) == (node, rule) and guard.is_strict:
-                # Taken at run time, though its annotation does not say so.
-                context.log_event(_violation(blueprint.key(target), guard, error))  # type: ignore[arg-type]
+                yield _violation(blueprint.key(target), guard, error)
 
 
 def log_quarantine(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from kaireon_dagster import ir
-from kaireon_dagster.errors import FlowError, NotYetRunnable
-from kaireon_dagster.orchestration.attempt import Attempt
+from kaireon_dagster.errors import NotYetRunnable
+from kaireon_dagster.orchestration.attempt import Attempt, Ended
 from kaireon_dagster.orchestration.blueprint import RELATION, Blueprint
 from kaireon_dagster.orchestration.errors import ChecksAlone, TargetsLeftOut
 from kaireon_dagster.orchestration.facts import claim_facts, load_facts, stage_facts
 from kaireon_dagster.orchestration.looking import find_outcomes, row_count
-from kaireon_dagster.orchestration.reporting import log_quarantine, log_violations, results_of
+from kaireon_dagster.orchestration.reporting import log_quarantine, results_of, violations_of
 from kaireon_dagster.plan.steps import Step
 
 if TYPE_CHECKING:
@@ -38,15 +38,20 @@ def _claim(
     context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, _inputs: Mapping[str, Any]
 ) -> Events:
     from kaireon_dagster.engine.claiming import claim_source
+    from kaireon_dagster.orchestration.resuming import reclaim
 
     targets = _selected(context, blueprint)
     attempt = Attempt(context, blueprint, step, targets)
 
     def work(scope: Scope) -> Any:
         _require_runnable(context, blueprint, step, targets)
-        return claim_source(scope, step, attempt=attempt.looks)
+        # A re-execution works on the files of its run, wherever these have gone meanwhile.
+        again = reclaim(scope, step) if context.run.root_run_id else None
+        return again or claim_source(scope, step, attempt=attempt.looks)
 
-    claimed = attempt.run(work, lambda _error: None)
+    claimed = attempt.run(work)
+    if isinstance(claimed, Ended):
+        raise claimed.decision
     attempt.finished(f"{len(claimed.files)} files")
     yield dg.Output(claimed, RELATION, metadata=claim_facts(claimed))
 
@@ -61,10 +66,11 @@ def _stage(
     def work(scope: Scope) -> Any:
         return stage_node(scope, step, _relations(scope, step, inputs))
 
-    def on_error(error: FlowError) -> None:
-        log_violations(context, blueprint, error)
-
-    staged, outcome = attempt.run(work, on_error)
+    done = attempt.run(work)
+    if isinstance(done, Ended):
+        yield from violations_of(blueprint, done.error)
+        raise done.decision
+    staged, outcome = done
     log_quarantine(context, blueprint, attempt, outcome)
     attempt.finished(f"{outcome.counts.staged} rows staged")
     yield dg.Output(staged, RELATION, metadata=stage_facts(outcome))
@@ -83,10 +89,11 @@ def _load(
         outcome = load_target(scope, step, _relations(scope, step, inputs))
         return outcome, find_outcomes(scope, blueprint.upstream(step))
 
-    def on_error(error: FlowError) -> None:
-        log_violations(context, blueprint, error)
-
-    outcome, before = attempt.run(work, on_error)
+    done = attempt.run(work)
+    if isinstance(done, Ended):
+        yield from violations_of(blueprint, done.error)
+        raise done.decision
+    outcome, before = done
     log_quarantine(context, blueprint, attempt, outcome)
     attempt.finished(f"{outcome.counts.loaded} rows loaded")
     key = blueprint.key(target)
@@ -130,7 +137,7 @@ def _require_runnable(
 
 def _relations(scope: Scope, step: Step, inputs: Mapping[str, Any]) -> dict[str, Relation]:
     """The step's inputs by step name; those the store does not have are made again."""
-    from kaireon_dagster.orchestration.remaking import remake
+    from kaireon_dagster.orchestration.resuming import remake
 
     given = {name: inputs.get(f"input_{place}") for place, name in enumerate(step.inputs)}
     return {

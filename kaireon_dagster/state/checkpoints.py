@@ -32,6 +32,15 @@ def find(
     return None if row is None else cast("dict[str, Any]", row[0])
 
 
+def find_latest(
+    connection: psycopg.Connection[Any], root_run_id: str, node: str
+) -> dict[str, Any] | None:
+    """Read the relation that a step of a run made last, whichever document it was made for."""
+    values = {"run": root_run_id, "node": node}
+    row = connection.execute(statement(connection, "checkpoints", "find_latest"), values).fetchone()
+    return None if row is None else cast("dict[str, Any]", row[0])
+
+
 def forget_run(connection: psycopg.Connection[Any], root_run_id: str) -> int:
     """Delete all checkpoints of a run; how many there were."""
     query = statement(connection, "checkpoints", "forget_run")

@@ -8,5 +8,11 @@ SET relation = excluded.relation, "createdAt" = now();
 SELECT relation FROM {schema}.flow_run_checkpoint
 WHERE "rootRunId" = %(run)s AND "pipelineHash" = %(hash)s AND node = %(node)s;
 
+-- name: find_latest
+SELECT relation FROM {schema}.flow_run_checkpoint
+WHERE "rootRunId" = %(run)s AND node = %(node)s
+ORDER BY "createdAt" DESC
+LIMIT 1;
+
 -- name: forget_run
 DELETE FROM {schema}.flow_run_checkpoint WHERE "rootRunId" = %(run)s;
