@@ -49,8 +49,8 @@ class Flow:
 
     def prepare(self) -> None:
         """Make the views; fill and count the tables that set operations stand on."""
-        for statement in self.program.statements:
-            self.connection.execute(statement.create)
+        for statement, sql in self.program.made():
+            self.connection.execute(sql)
             if statement.materialized is not None:
                 self.held = True
                 self._count_held(statement.materialized)
@@ -67,7 +67,7 @@ class Flow:
         extra = (SEQUENCE,) if rows.sequence else ()
         order = f" ORDER BY {SEQUENCE}" if in_order and rows.scrambled and rows.sequence else ""
         selected = ", ".join([*items, *rows.marks, *extra]) or "1"
-        query = f"SELECT {selected} FROM {ident(rows.view)}{order}"
+        query = f"SELECT {selected} FROM {self.program.relation(rows.view)}{order}"
         for batch in self._stream(query, rows, len(items)):
             self.passed += batch.num_rows
             yield batch
@@ -76,7 +76,8 @@ class Flow:
 
     def schema(self, items: Sequence[str]) -> pa.Schema:
         """Arrow schema of `batches`."""
-        query = f"SELECT {', '.join(items)} FROM {ident(self.program.result.view)} LIMIT 0"
+        rows = self.program.relation(self.program.result.view)
+        query = f"SELECT {', '.join(items)} FROM {rows} LIMIT 0"
         return self.connection.sql(query).to_arrow_reader(1).schema
 
     def finish(self) -> None:

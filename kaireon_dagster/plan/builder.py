@@ -58,11 +58,15 @@ class Builder:
 
     def _macro(self, name: str, body: str) -> None:
         if all(statement.name != name for statement in self.statements):
-            self.statements.append(Statement(name, body, macro=True))
+            self.statements.append(Statement(name, "macro", body))
 
-    def view(self, name: str, sql: str, comment: str = "") -> None:
-        """Add a view."""
-        self.statements.append(Statement(name, sql, comment=comment))
+    def view(self, name: str, query: str, comment: str) -> None:
+        """Add a view over tables and views that are made."""
+        self.statements.append(Statement(name, "view", query, comment=comment))
+
+    def layer(self, name: str, head: str, source: str, tail: str, comment: str) -> None:
+        """Add a layer over one view."""
+        self.statements.append(Statement(name, "layer", head, source, tail, comment=comment))
 
     def settle(self, rows: Rows, comment: str) -> Rows:
         """Hold rows in a table, tell those that left apart, and go on with the alive ones.
@@ -72,8 +76,11 @@ class Builder:
         held = f"{rows.view}.held"
         visible = [ident(name) for name in rows.columns.names]
         everything = ", ".join([*visible, *rows.luggage, *rows.marks])
-        sql = f"SELECT {everything}\nFROM {ident(rows.view)}"
-        self.statements.append(Statement(held, sql, replace(rows, view=held), comment))
+        kept_rows = replace(rows, view=held)
+        head = f"SELECT {everything}"
+        self.statements.append(
+            Statement(held, "table", head, rows.view, materialized=kept_rows, comment=comment)
+        )
         alive = f"{rows.view}.alive"
         kept = ", ".join([*visible, *rows.luggage])
         self.view(
@@ -134,8 +141,8 @@ class NodeBuilder:
         """
         view = self._next_view()
         items = ", ".join([self._star(assign, exclude, rename or {}), *self._new(assign)])
-        sql = f"SELECT {items}\nFROM {ident(self.rows.view)}{tail}"
-        self.builder.view(view, sql, f"{self.node}: {comment}")
+        head, note = f"SELECT {items}", f"{self.node}: {comment}"
+        self.builder.layer(view, head, self.rows.view, tail, note)
         self.rows = replace(self.rows, view=view, columns=columns or self.rows.columns, **known)  # type: ignore[arg-type]
 
     def sequence(self) -> None:

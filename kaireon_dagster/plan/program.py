@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.hidden import Check, Exit
@@ -12,28 +14,39 @@ from kaireon_dagster.plan.sqltext import ident
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One definition that a step makes in the worker.
+    """One definition of a step.
 
     Attributes:
         name: of the view, table or macro.
-        sql: the query that defines it; for a macro, the expression over its argument `x`.
+        kind: a `layer` is a view that only the next one reads; it is never made in the worker, but
+            stands inside what reads it, since binding every view of a long chain costs its square.
+        head: the query up to its FROM; all of it where there is no `source`.
+        source: the view it reads.
+        tail: the query behind its source.
         materialized: rows that left before a set operation are read from it, so it is a table.
         comment: what it is for, for readers of the SQL.
     """
 
     name: str
-    sql: str
+    kind: Literal["layer", "view", "table", "macro"]
+    head: str
+    source: str | None = None
+    tail: str = ""
     materialized: Rows | None = None
     comment: str = ""
-    macro: bool = False
 
-    @property
-    def create(self) -> str:
-        """The statement as it is executed."""
-        if self.macro:
-            return f"CREATE TEMP MACRO {self.name}(x) AS ({self.sql})"
-        kind = "VIEW" if self.materialized is None else "TABLE"
-        return f"CREATE TEMP {kind} {ident(self.name)} AS\n{self.sql}"
+    def query(self, source: str | None = None) -> str:
+        """The defining query, over the source's name or what stands in its place."""
+        if self.source is None:
+            return self.head
+        return f"{self.head}\nFROM {source or ident(self.source)}{self.tail}"
+
+    def create(self, source: str | None = None) -> str:
+        """The statement that makes it."""
+        if self.kind == "macro":
+            return f"CREATE TEMP MACRO {self.name}(x) AS ({self.head})"
+        kind = "TABLE" if self.kind == "table" else "VIEW"
+        return f"CREATE TEMP {kind} {ident(self.name)} AS\n{self.query(source)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,28 @@ class Program:
         """The exit of a fate code."""
         return self.exits[code - 1]
 
+    def made(self) -> Iterator[tuple[Statement, str]]:
+        """What is made in the worker, in order, with the SQL that makes it."""
+        for statement in self.statements:
+            if statement.kind != "layer":
+                yield statement, statement.create(self._source(statement))
+
+    def relation(self, name: str) -> str:
+        """A view or table as a FROM item: its name, or for a layer all that it stands for."""
+        chain: list[Statement] = []
+        layers = {s.name: s for s in self.statements if s.kind == "layer"}
+        while name in layers:
+            chain.append(layers[name])
+            name = layers[name].source or ""
+        item = ident(name)
+        for layer in reversed(chain):
+            item = f"({layer.query(item)}) AS {ident(layer.name)}"
+        return item
+
+    def _source(self, statement: Statement) -> str | None:
+        return None if statement.source is None else self.relation(statement.source)
+
     def sql(self) -> str:
         """All views and tables as one readable text; macros that only read a type are left out."""
-        shown = (s for s in self.statements if not s.macro)
-        return "\n".join(f"-- {s.comment or s.name}\n{s.create};" for s in shown)
+        shown = (s for s in self.statements if s.kind != "macro")
+        return "\n".join(f"-- {s.comment or s.name}\n{s.create()};" for s in shown)

@@ -62,7 +62,9 @@ def read_cases() -> Iterator[Case]:
         for match in CASE.finditer(file.read_text(encoding="utf-8")):
             nodes = [json.loads(line[len("-- node: ") :]) for line in match["nodes"].splitlines()]
             columns = json.loads(match["columns"])
-            yield Case(file, match["name"], columns, bool(match["dlq"]), nodes, match["sql"].strip())
+            yield Case(
+                file, match["name"], columns, bool(match["dlq"]), nodes, match["sql"].strip()
+            )
 
 
 def compile_case(case: Case) -> Compiled:
@@ -128,7 +130,9 @@ if os.environ.get("FLOW_UPDATE_GOLDEN"):
         _write(golden)
 
 
-@pytest.mark.parametrize("case", list(read_cases()), ids=lambda case: f"{case.file.stem}:{case.name}")
+@pytest.mark.parametrize(
+    "case", list(read_cases()), ids=lambda case: f"{case.file.stem}:{case.name}"
+)
 def test_sql_is_as_written(case: Case) -> None:
     assert written(compile_case(case)) == case.sql
 

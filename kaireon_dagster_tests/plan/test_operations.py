@@ -54,12 +54,12 @@ def apply(table: Table, *ops: dict[str, Any], **how: Any) -> list[tuple[Any, ...
     program = compile_ops(table, *ops, **how)
     rows = program.result
     connection = worker(table)
-    for statement in program.statements:
-        connection.execute(statement.create)
+    for _, sql in program.made():
+        connection.execute(sql)
     selected = ", ".join(ident(name) for name in program.columns.names)
     order = " ORDER BY _flow_seq" if rows.sequence else ""
     return connection.execute(
-        f"SELECT {selected} FROM {ident(rows.view)} WHERE {rows.alive}{order}"
+        f"SELECT {selected} FROM {program.relation(rows.view)} WHERE {rows.alive}{order}"
     ).fetchall()
 
 

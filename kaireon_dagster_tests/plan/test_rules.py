@@ -14,7 +14,6 @@ from kaireon_dagster.plan.columns import Column, Columns
 from kaireon_dagster.plan.faults import NodeFault
 from kaireon_dagster.plan.program import Program
 from kaireon_dagster.plan.rows import Rows
-from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import SqlType
 from kaireon_dagster.plan.validate import validate
 from kaireon_dagster_tests.plan.test_operations import Table, worker
@@ -32,10 +31,10 @@ def compile_rules(table: Table, *rules: dict[str, Any], **more: Any) -> Program:
 
 def outcome(table: Table, program: Program, *selected: str) -> list[tuple[Any, ...]]:
     connection = worker(table)
-    for statement in program.statements:
-        connection.execute(statement.create)
+    for _, sql in program.made():
+        connection.execute(sql)
     return connection.execute(
-        f"SELECT {', '.join(selected)} FROM {ident(program.result.view)}"
+        f"SELECT {', '.join(selected)} FROM {program.relation(program.result.view)}"
     ).fetchall()
 
 
