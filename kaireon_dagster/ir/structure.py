@@ -116,17 +116,10 @@ def _find_unread(outline: tuple[NodeOutline, ...], nodes: Nodes) -> Faults:
     # A node whose input cannot be seen, or names nothing, may mean any of the others.
     if not all(node.is_whole for node in outline) or not all(name in nodes for name, _ in read):
         return
+    # Of a branch one route is enough: rows of the others are counted when it runs, and told of.
+    consumed = {name for name, _ in read}
     for node in nodes.values():
-        if node.kind == "branch":
-            for route in node.routes:
-                if (node.id, route) not in read and (node.id, None) not in read:
-                    yield (
-                        ("nodes", node.index, "routes"),
-                        f"no node reads the route '{node.id}.{route}'; its rows would be lost",
-                    )
-        elif node.kind not in ("target", "archive") and not any(
-            name == node.id for name, _ in read
-        ):
+        if node.kind not in ("target", "archive") and node.id not in consumed:
             yield (
                 ("nodes", node.index),
                 f"no node reads {quote(node.id or '')}; its rows go nowhere",

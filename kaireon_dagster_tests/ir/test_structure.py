@@ -80,14 +80,6 @@ WRONG = [
         "nodes[3].input: unknown route of 'b' 'uss'; did you mean 'us'? Allowed: 'eu' or 'us'",
     ),
     Wrong(
-        pipeline(source(), branch(), target(input="b.eu")),
-        "nodes[1].routes: no node reads the route 'b.us'; its rows would be lost",
-    ),
-    Wrong(
-        pipeline(source(), branch(otherwise="rest"), *two_targets("b.eu", "b.us")),
-        "nodes[1].routes: no node reads the route 'b.rest'; its rows would be lost",
-    ),
-    Wrong(
         pipeline(source(), branch(otherwise="eu"), *two_targets("b.eu", "b.us")),
         "nodes[1].otherwise: route 'eu' is named twice",
     ),
