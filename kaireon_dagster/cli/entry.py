@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Final, Protocol, cast
 
-from kaireon_dagster.cli.faults import UsageFault
+from kaireon_dagster.cli.faults import ProgramFault, UsageFault
 from kaireon_dagster.cli.reply import FAILED, INVALID, Reply, tell
 from kaireon_dagster.errors import DocumentInvalid, FlowError, MissingExtra
 
@@ -25,6 +27,7 @@ COMMANDS: Final = {
     "schema": "print the JSON Schema of documents, for editors",
 }
 _INTERRUPTED: Final = 130
+_FRAMES: Final = 4
 
 
 class Command(Protocol):
@@ -91,6 +94,14 @@ def _execute(command: Command, options: argparse.Namespace) -> Reply:
         return _refuse(error, INVALID if usage else FAILED, options.json)
     except KeyboardInterrupt:
         return Reply(_INTERRUPTED, ("interrupted",), {"error": {"message": "interrupted"}})
+    except Exception as error:  # noqa: BLE001  (its text may hold values of rows, so it is retold)
+        return _refuse(_retold(error), FAILED, options.json)
+
+
+def _retold(error: Exception) -> ProgramFault:
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    places = (f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
+    return ProgramFault(type(error).__name__, " < ".join(places))
 
 
 def _refuse(error: FlowError, code: int, as_json: bool, **facts: object) -> Reply:

@@ -14,3 +14,17 @@ class UsageFault(Terminal):
 
     def __str__(self) -> str:
         return self.message
+
+
+class ProgramFault(Terminal):
+    """An error that nobody foresaw: a fault of this package or of the machine."""
+
+    def __init__(self, kind: str, place: str) -> None:
+        super().__init__(kind, place)
+        self.kind, self.place = kind, place
+
+    def __str__(self) -> str:
+        return (
+            f"unexpected {self.kind} at {self.place}; its text is not shown, since it may hold values "
+            "of rows. Please report this"
+        )

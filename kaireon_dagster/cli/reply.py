@@ -31,7 +31,7 @@ class Reply:
         """Write the answer to standard output."""
         if as_json:
             print(json.dumps(self.data, indent=2, ensure_ascii=False, default=str))
-        else:
+        elif self.lines:
             print(*self.lines, sep="\n")
 
 

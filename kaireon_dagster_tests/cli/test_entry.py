@@ -71,6 +71,20 @@ def test_errors_under_json_are_json(call: Call) -> None:
     assert said.data["error"]["message"].startswith("nowhere: no such file")
 
 
+def test_what_nobody_foresaw_is_told_without_traceback_or_values(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise KeyError("a value of a row")
+
+    monkeypatch.setattr("kaireon_dagster.cli.schema.json_schema", fail)
+    said = call("schema")
+    assert said.code == 1
+    assert "unexpected KeyError at test_entry.py:" in said.err
+    assert "a value" not in said.out + said.err
+    assert said.err.count("\n") == 1
+
+
 def test_tables_align_and_keep_zeros() -> None:
     lines = write_table(("table", "rows", "s"), [("a.b", 1234567, 0.25), ("c", 0, 12.0)])
     assert lines == (

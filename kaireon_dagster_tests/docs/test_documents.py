@@ -37,7 +37,7 @@ def documents() -> Iterator[tuple[str, str]]:
                 yield f"{page.relative_to(PROJECT)}#{number}", text
 
 
-@pytest.mark.parametrize(("name", "text"), documents(), ids=lambda value: value[:40])
+@pytest.mark.parametrize(("name", "text"), list(documents()), ids=lambda value: value[:40])
 def test_every_document_of_the_docs_is_valid(name: str, text: str) -> None:
     ir.parse_document(text, source=name, format="yaml")
 
