@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kaireon_dagster import ir
@@ -13,7 +13,6 @@ from kaireon_dagster.plan.ops import groups, selection, shape, values
 from kaireon_dagster.plan.ops.lookup import lookup_join
 
 _OPERATIONS: Mapping[str, Callable[[NodeBuilder, Any], None]] = {
-    "cast": values.cast,
     "expression": values.expression,
     "rename": shape.rename,
     "drop": shape.drop,
@@ -31,11 +30,26 @@ _OPERATIONS: Mapping[str, Callable[[NodeBuilder, Any], None]] = {
 
 
 def transform(node: NodeBuilder, spec: ir.Transform, catalog: Catalog) -> None:
-    """Add the layers of every operation."""
-    for op in spec.ops:
-        if op.type == "lookup_join":
+    """Add the layers of every operation; casts that follow each other share one."""
+    for group in _groups(spec.ops):
+        op = group[0]
+        if isinstance(op, ir.Cast):
+            values.cast(node, [cast for cast in group if isinstance(cast, ir.Cast)])
+        elif op.type == "lookup_join":
             lookup_join(node, op, catalog)
         elif op.type in _OPERATIONS:
             _OPERATIONS[op.type](node, op)
         else:
             raise NotYetRunnable("", node.node, f"op {op.type!r}")
+
+
+def _groups(ops: Sequence[ir.Op]) -> Iterator[list[ir.Op]]:
+    group: list[ir.Op] = []
+    for op in ops:
+        fields = {earlier.field for earlier in group if isinstance(earlier, ir.Cast)}
+        if group and not (fields and isinstance(op, ir.Cast) and op.field not in fields):
+            yield group
+            group = []
+        group.append(op)
+    if group:
+        yield group

@@ -141,7 +141,7 @@ def test_every_operation_has_a_case() -> None:
     from kaireon_dagster.plan.transform import _OPERATIONS
 
     ops = {op["type"] for case in read_cases() for node in case.nodes for op in node.get("ops", ())}
-    assert ops == {*_OPERATIONS, "lookup_join"}
+    assert ops == {*_OPERATIONS, "cast", "lookup_join"}
 
 
 def test_every_rule_has_a_case() -> None:

@@ -22,22 +22,18 @@ CREATE TABLE "public"."t" (
 CREATE TEMP VIEW "x.1" AS
 SELECT "src".*, {'a': "a", 'b': "b"} AS "_flow_in"
 FROM "src";
--- x: cast a to numeric(10,2)
+-- x: cast a to numeric(10,2), b to date
 CREATE TEMP VIEW "x.2" AS
-SELECT "x.1".* REPLACE (flow_read_numeric_10_2("a") AS "a"), (CASE WHEN (flow_unread_numeric_10_2("a")) THEN 1 ELSE 0 END)::UBIGINT AS "_flow_failed_0"
+SELECT "x.1".* REPLACE (flow_read_numeric_10_2("a") AS "a", flow_read_date_4a8d1f7d("b") AS "b"), (CASE WHEN (flow_unread_numeric_10_2("a")) THEN 1 ELSE 0 END | CASE WHEN (flow_unread_date_4a8d1f7d("b")) THEN 2 ELSE 0 END)::UBIGINT AS "_flow_failed_0"
 FROM "x.1";
--- x: cast b to date
-CREATE TEMP VIEW "x.3" AS
-SELECT "x.2".* REPLACE (_flow_failed_0 | (CASE WHEN (flow_unread_date_4a8d1f7d("b")) THEN 2 ELSE 0 END)::UBIGINT AS "_flow_failed_0", flow_read_date_4a8d1f7d("b") AS "b")
-FROM "x.2";
 -- x: rows that fail leave
-CREATE TEMP VIEW "x.4" AS
-SELECT "x.3".*, (CASE WHEN (_flow_failed_0 & 3::UBIGINT) <> 0 THEN 1 ELSE 0 END)::USMALLINT AS "_flow_fate"
-FROM "x.3";
+CREATE TEMP VIEW "x.3" AS
+SELECT "x.2".*, (CASE WHEN (_flow_failed_0 & 3::UBIGINT) <> 0 THEN 1 ELSE 0 END)::USMALLINT AS "_flow_fate"
+FROM "x.2";
 -- x: keep refused rows
-CREATE TEMP VIEW "x.5" AS
-SELECT "x.4".* EXCLUDE ("_flow_in"), CASE WHEN _flow_fate = 1 THEN to_json(_flow_in)::VARCHAR ELSE NULL END AS "_flow_row"
-FROM "x.4";
+CREATE TEMP VIEW "x.4" AS
+SELECT "x.3".* EXCLUDE ("_flow_in"), CASE WHEN _flow_fate = 1 THEN to_json(_flow_in)::VARCHAR ELSE NULL END AS "_flow_row"
+FROM "x.3";
 -- in PostgreSQL
 CREATE TABLE "public"."t" (
   "a" numeric(10,2),
