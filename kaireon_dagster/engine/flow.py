@@ -64,7 +64,7 @@ class Flow:
             RowsRefused: a row came by that the document forbids.
         """
         rows = self.program.result
-        extra = (SEQUENCE,) if rows.sequence else ()
+        extra = (SEQUENCE,) if rows.sequence and ident(SEQUENCE) not in items else ()
         order = f" ORDER BY {SEQUENCE}" if in_order and rows.scrambled and rows.sequence else ""
         selected = ", ".join([*items, *rows.marks, *extra]) or "1"
         query = f"SELECT {selected} FROM {self.program.relation(rows.view)}{order}"

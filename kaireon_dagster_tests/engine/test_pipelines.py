@@ -288,6 +288,18 @@ def test_a_staged_node_that_a_crash_emptied_is_staged_again(database: Database, 
     assert query(database, "SELECT count(*) FROM flow_dlq.p") == [(1,)]
 
 
+def test_a_staged_node_with_numbered_rows_marks_and_orders_them(
+    database: Database, folder: Path
+) -> None:
+    write(folder, "a.csv", "a\n3\nx\n1\n3\n2\n")
+    unique = {"type": "deduplicate", "keys": ["a"], "keep": "first"}
+    node = {**transform(cast("a", "integer"), unique), "checkpoint": True}
+    run(document(source(folder), node, target(input="x", lineage=True), dlq=True), database)
+    order = "(_kaireon_lineage ->> 'writeOrder')::int"
+    assert query(database, f"SELECT a FROM t ORDER BY {order}") == [(3,), (1,), (2,)]
+    assert query(database, "SELECT row FROM flow_dlq.p") == [({"a": "x"},)]
+
+
 def test_file_names_travel_with_their_rows(database: Database, folder: Path) -> None:
     write(folder, "a.csv", "a\n1\n")
     write(folder, "b.csv", "a\n2\n")
