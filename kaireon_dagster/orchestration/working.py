@@ -19,7 +19,7 @@ from kaireon_dagster.plan.steps import Step
 
 if TYPE_CHECKING:
     from kaireon_dagster.engine.outcome import Outcome
-    from kaireon_dagster.engine.relation import Relation
+    from kaireon_dagster.engine.relation import ClaimedFiles, Relation, StagedTable
     from kaireon_dagster.engine.scope import Scope
 
 Events = Iterator[Any]
@@ -37,13 +37,13 @@ def compute_of(blueprint: Blueprint, step: Step) -> Compute:
 def _claim(
     context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, _inputs: Mapping[str, Any]
 ) -> Events:
-    from kaireon_dagster.engine.claiming import claim_source
-    from kaireon_dagster.orchestration.resuming import reclaim
-
     targets = _selected(context, blueprint)
     attempt = Attempt(context, blueprint, step, targets)
 
-    def work(scope: Scope) -> Any:
+    def work(scope: Scope) -> ClaimedFiles:
+        from kaireon_dagster.engine.claiming import claim_source
+        from kaireon_dagster.orchestration.resuming import reclaim
+
         _require_runnable(context, blueprint, step, targets)
         # A re-execution works on the files of its run, wherever these have gone meanwhile.
         again = reclaim(scope, step) if context.run.root_run_id else None
@@ -52,18 +52,18 @@ def _claim(
     claimed = attempt.run(work)
     if isinstance(claimed, Ended):
         raise claimed.decision
-    attempt.finished(f"{len(claimed.files)} files")
+    attempt.finished(_counted(len(claimed.files), "file"))
     yield dg.Output(claimed, RELATION, metadata=claim_facts(claimed))
 
 
 def _stage(
     context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, inputs: Mapping[str, Any]
 ) -> Events:
-    from kaireon_dagster.engine.staging import stage_node
-
     attempt = Attempt(context, blueprint, step, _selected(context, blueprint))
 
-    def work(scope: Scope) -> Any:
+    def work(scope: Scope) -> tuple[StagedTable, Outcome]:
+        from kaireon_dagster.engine.staging import stage_node
+
         return stage_node(scope, step, _relations(scope, step, inputs))
 
     done = attempt.run(work)
@@ -72,20 +72,20 @@ def _stage(
         raise done.decision
     staged, outcome = done
     log_quarantine(context, blueprint, attempt, outcome)
-    attempt.finished(f"{outcome.counts.staged} rows staged")
+    attempt.finished(f"{_counted(outcome.counts.staged, 'row')} staged")
     yield dg.Output(staged, RELATION, metadata=stage_facts(outcome))
 
 
 def _load(
     context: dg.OpExecutionContext, blueprint: Blueprint, step: Step, inputs: Mapping[str, Any]
 ) -> Events:
-    from kaireon_dagster.engine.load import load_target
-
     attempt = Attempt(context, blueprint, step, _selected(context, blueprint))
     target = blueprint.pipeline.node(step.node)
     assert isinstance(target, ir.Target), "a load step ends in a target"
 
     def work(scope: Scope) -> tuple[Outcome, tuple[Outcome, ...]]:
+        from kaireon_dagster.engine.load import load_target
+
         outcome = load_target(scope, step, _relations(scope, step, inputs))
         return outcome, find_outcomes(scope, blueprint.upstream(step))
 
@@ -95,13 +95,17 @@ def _load(
         raise done.decision
     outcome, before = done
     log_quarantine(context, blueprint, attempt, outcome)
-    attempt.finished(f"{outcome.counts.loaded} rows loaded")
+    attempt.finished(f"{_counted(outcome.counts.loaded, 'row')} loaded")
     key = blueprint.key(target)
     facts = load_facts(blueprint, outcome, before) | row_count(attempt.opened, target)
     yield dg.MaterializeResult(asset_key=key, metadata=facts)
     for result in results_of(blueprint, target, (*before, outcome)):
         if (key, result.check_name) in _selected_checks(context):
             yield result
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _selected(context: dg.OpExecutionContext, blueprint: Blueprint) -> tuple[ir.Target, ...]:

@@ -32,14 +32,12 @@ def lookup(table: str, id: str = "look") -> dict[str, Any]:
         "table": table,
         "on": [{"field": "id", "column": "id"}],
         "fields": [{"column": "name", "as": "name"}],
-        "type_": "left",
     }
-    op.pop("type_")
     return {
         "id": id,
         "kind": "transform",
         "input": "src",
-        "ops": [{**op, "type": "lookup_join"}],
+        "ops": [op],
     }
 
 

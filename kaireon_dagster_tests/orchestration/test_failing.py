@@ -4,8 +4,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -35,14 +33,10 @@ END $$
 
 
 @pytest.fixture
-def kept(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """A bench whose runs other executions can find."""
+def kept(bench: Bench, database: Database, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A bench whose jobs can be built anew, as a re-execution does."""
     monkeypatch.setenv("TEST_URL", database.conninfo)
-    folder = tmp_path / "instance"
-    folder.mkdir()
-    with dg.DagsterInstance.local_temp(str(folder)) as instance:
-        (tmp_path / "bench").mkdir()
-        yield Bench(tmp_path / "bench", database, instance)
+    return bench
 
 
 def execute(bench: Bench, again: str | None = None, **options: Any) -> Any:

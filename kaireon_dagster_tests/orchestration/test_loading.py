@@ -43,13 +43,10 @@ def test_column_lineage_names_the_columns_of_files_and_of_lookup_tables(bench: B
         "table": "public.names",
         "on": [{"field": "id", "column": "id"}],
         "fields": [{"column": "name", "as": "called"}],
-        "type_": "left",
     }
-    op["type"] = "lookup_join"
-    del op["type_"]
     bench.write(
         bench.source(),
-        {"id": "t", "kind": "transform", "input": "src", "ops": [op | {"type": "lookup_join"}]},
+        {"id": "t", "kind": "transform", "input": "src", "ops": [op]},
         target("public.t", input="t"),
     )
     bench.do("CREATE TABLE public.names (id text, name text)", "INSERT INTO names VALUES ('1','x')")
