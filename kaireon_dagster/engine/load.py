@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import cast
 
 import duckdb
+import psycopg
 
 from kaireon_dagster import ir
 from kaireon_dagster.engine import modes
@@ -18,7 +19,7 @@ from kaireon_dagster.engine.encoding import exported
 from kaireon_dagster.engine.errors import CountsDisagree
 from kaireon_dagster.engine.flow import Flow
 from kaireon_dagster.engine.inputs import Inputs
-from kaireon_dagster.engine.modes import Load, Written
+from kaireon_dagster.engine.inserting import Load, Written
 from kaireon_dagster.engine.outcome import Counts, Outcome, RuleResult
 from kaireon_dagster.engine.relation import Relation
 from kaireon_dagster.engine.running import begin, record
@@ -37,10 +38,11 @@ from kaireon_dagster.engine.writing import Lineage, Shape
 from kaireon_dagster.errors import NotYetRunnable
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.compile import Compiled
+from kaireon_dagster.plan.hidden import ORIGINAL
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.plan.target import Placement
 from kaireon_dagster.state.database import Connection
-from kaireon_dagster.state.errors import wrapped
+from kaireon_dagster.state.errors import RowFault, classify, wrapped
 
 
 def load_target(scope: Scope, step: Step, relations: Mapping[str, Relation]) -> Outcome:
@@ -90,14 +92,49 @@ def _load(
     relations: Mapping[str, Relation],
 ) -> Outcome:
     started = time.monotonic()
-    with working(scope, step, relations) as (session, inputs):
-        if inputs.without_columns:
-            outcome = _nothing(connection, scope, step, spec)
-        else:
-            outcome = _rows(connection, scope, step, spec, session, inputs)
+    if scope.pipeline.error_handling.dlq.enabled:
+        outcome = _load_or_sift(connection, scope, step, spec, relations)
+    else:
+        outcome = _attempt(connection, scope, step, spec, relations)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 3))
     record(connection, scope, outcome)
     return outcome
+
+
+def _load_or_sift(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    relations: Mapping[str, Relation],
+) -> Outcome:
+    """Load all rows at once; where the server refuses one, start over and tell the bad ones apart."""
+    connection.execute("SAVEPOINT flow_load")
+    try:
+        outcome = _attempt(connection, scope, step, spec, relations)
+        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    except psycopg.Error as error:
+        if classify(error) is not RowFault:
+            raise
+        connection.execute("ROLLBACK TO SAVEPOINT flow_load")
+        scope.log(f"{spec.schema_} refused a row; loading again to find all such rows")
+        return _attempt(connection, scope, step, spec, relations, sifting=True)
+    return outcome
+
+
+def _attempt(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    relations: Mapping[str, Relation],
+    *,
+    sifting: bool = False,
+) -> Outcome:
+    with working(scope, step, relations) as (session, inputs):
+        if inputs.without_columns:
+            return _nothing(connection, scope, step, spec)
+        return _rows(connection, scope, step, spec, session, inputs, sifting)
 
 
 def _nothing(connection: Connection, scope: Scope, step: Step, spec: ir.Target) -> Outcome:
@@ -116,10 +153,11 @@ def _rows(
     spec: ir.Target,
     session: duckdb.DuckDBPyConnection,
     inputs: Inputs,
+    sifting: bool,
 ) -> Outcome:
-    compiled, placement = _compile(connection, scope, step, spec, session, inputs)
+    compiled, placement = _compile(connection, scope, step, spec, session, inputs, sifting)
     with flowing(scope, step, session, inputs, compiled) as flow:
-        written = _write(connection, scope, spec, placement, flow)
+        written = _write(connection, scope, spec, placement, flow, sifting)
         flow.finish()
         rules = rule_results(scope, step, flow)
         refuse_broken(rules)
@@ -135,6 +173,7 @@ def _compile(
     spec: ir.Target,
     session: duckdb.DuckDBPyConnection,
     inputs: Inputs,
+    sifting: bool,
 ) -> tuple[Compiled, Placement]:
     catalog = catalog_of(connection, scope, step)
     if _changes_table(spec, catalog):
@@ -143,7 +182,7 @@ def _compile(
         if spec.table[0] not in catalog.schemas:
             _lock(connection, f"schema.{spec.table[0]}")
         catalog = catalog_of(connection, scope, step)
-    compiled = compile_here(scope, step, session, inputs, catalog)
+    compiled = compile_here(scope, step, session, inputs, catalog, keep_rows=sifting)
     assert compiled.placement is not None, "a load step is compiled with its placement"
     for statement in compiled.placement.ddl:
         connection.execute(statement.encode())
@@ -161,13 +200,20 @@ def _changes_table(spec: ir.Target, catalog: Catalog) -> bool:
 
 
 def _write(
-    connection: Connection, scope: Scope, spec: ir.Target, placement: Placement, flow: Flow
+    connection: Connection,
+    scope: Scope,
+    spec: ir.Target,
+    placement: Placement,
+    flow: Flow,
+    sifting: bool,
 ) -> Written:
-    items = [exported(column) for column in placement.columns]
+    items = [exported(column) for column in placement.columns] + [ORIGINAL] * sifting
     source = flow.program.result.source
     lineage = Lineage(scope.run_id, scope.pipeline.id, source) if placement.lineage else None
-    shape = Shape(placement.columns, lineage, sequence=bool(placement.key))
-    load = Load(connection, scope, spec, placement, shape, flow.schema(items))
+    numbered = sifting or bool(placement.key)
+    shape = Shape(placement.columns, lineage, sequence=numbered, original=sifting)
+    spool = flow.spool if sifting else None
+    load = Load(connection, scope, spec, placement, shape, flow.schema(items), spool)
     # Closed here, whatever happens: an open reader would keep the files from being closed.
     with closing(flow.batches(items, in_order=bool(placement.key))) as batches:
         return modes.write(load, batches)
@@ -183,13 +229,14 @@ def _outcome(
     rules: tuple[RuleResult, ...],
 ) -> Outcome:
     counts = flow.counts()
-    kept_out = flow.passed - written.loaded - written.repeated
+    kept_out = flow.passed - written.loaded - written.repeated - written.refused
     counts = replace(
         counts,
         staged=flow.inputs.staged,
         loaded=written.loaded,
         inserted=written.inserted,
         updated=written.updated,
+        quarantined=counts.quarantined + written.refused,
         filtered=counts.filtered + kept_out,
         deduplicated=counts.deduplicated + written.repeated,
     )

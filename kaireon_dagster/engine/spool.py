@@ -79,6 +79,10 @@ class Spool:
         }
         self._write(node, PARSE, encode_row(row))
 
+    def add_refused(self, node: str, rules: Sequence[str], row: str) -> None:
+        """Take a row that the server refused, as JSON."""
+        self._write(node, rules[0], _with_rules(row, rules))
+
     def store(self, connection: Connection) -> int:
         """Copy all into their tables, in the caller's transaction; how many there were."""
         return sum(store(connection, table, self._read(table)) for table in self.rows)

@@ -77,11 +77,13 @@ def compile_here(
     session: duckdb.DuckDBPyConnection,
     inputs: Inputs,
     catalog: Catalog,
+    *,
+    keep_rows: bool = False,
 ) -> Compiled:
     """Compile the step for the columns at hand, with its lookup tables beside it."""
     for lookup in lookups(scope.plan, step):
         load_lookup(session, scope, lookup, catalog)
-    return compile_step(scope.plan, step, inputs.leaves, catalog)
+    return compile_step(scope.plan, step, inputs.leaves, catalog, keep_rows=keep_rows)
 
 
 def catalog_of(connection: Connection, scope: Scope, step: Step) -> Catalog:

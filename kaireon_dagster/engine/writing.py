@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kaireon_dagster.engine.copying import CopyStream
 from kaireon_dagster.engine.encoding import BinaryEncoder
-from kaireon_dagster.plan.hidden import SEQUENCE
+from kaireon_dagster.plan.hidden import ORIGINAL, SEQUENCE
 from kaireon_dagster.plan.names import LINEAGE_COLUMN
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.target import Placed
@@ -38,17 +38,37 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a COPY carries: columns in order, and the generated ones behind them."""
+    """What a COPY carries: columns in order, and the generated ones behind them.
+
+    Attributes:
+        columns: of the table.
+        lineage: the lineage cell behind them.
+        sequence: the rows are numbered, from 0.
+        original: each row brings the JSON of itself as it came.
+    """
 
     columns: tuple[Placed, ...]
     lineage: Lineage | None = None
     sequence: bool = False
+    original: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """All columns as the COPY names them."""
-        generated = ((self.lineage, LINEAGE_COLUMN), (self.sequence, SEQUENCE))
-        return (*(c.name for c in self.columns), *(name for present, name in generated if present))
+        return tuple(name for name, _ in self.definitions)
+
+    @property
+    def definitions(self) -> tuple[tuple[str, str], ...]:
+        """All columns and the types they are sent as, under any domains of the table."""
+        extra = (
+            (self.original, ORIGINAL, "text"),
+            (self.lineage, LINEAGE_COLUMN, "jsonb"),
+            (self.sequence, SEQUENCE, "bigint"),
+        )
+        return (
+            *((c.name, c.type.postgres) for c in self.columns),
+            *((name, type_) for present, name, type_ in extra if present),
+        )
 
     @property
     def jsonb(self) -> tuple[str, ...]:
@@ -58,7 +78,8 @@ class Shape:
 
     def schema(self, rows: pa.Schema) -> pa.Schema:
         """Arrow schema of what is encoded, from that of the rows."""
-        fields = [rows.field(i).with_name(c.name) for i, c in enumerate(self.columns)]
+        own = [c.name for c in self.columns] + ([ORIGINAL] if self.original else [])
+        fields = [rows.field(i).with_name(name) for i, name in enumerate(own)]
         if self.lineage:
             fields.append(pa.field(LINEAGE_COLUMN, pa.string()))
         return pa.schema([*fields, *([pa.field(SEQUENCE, pa.int64())] if self.sequence else [])])

@@ -31,19 +31,31 @@ class Compiled:
     placement: Placement | None = None
 
 
-def compile_step(plan: Plan, step: Step, leaves: Leaves, catalog: Catalog) -> Compiled:
+def compile_step(
+    plan: Plan, step: Step, leaves: Leaves, catalog: Catalog, *, keep_rows: bool = False
+) -> Compiled:
     """Compile a stage or load step.
+
+    Args:
+        plan: the pipeline.
+        step: one of its steps.
+        leaves: what the step reads.
+        catalog: the tables that it touches.
+        keep_rows: rows to load carry themselves as they came to the target.
 
     Raises:
         ColumnFault, NodeFault, ExpressionRefused: the document does not fit these columns.
         NotYetRunnable: a node of the step has no execution yet.
     """
-    return _StepCompiler(plan, step, leaves, catalog).compile()
+    return _StepCompiler(plan, step, leaves, catalog, keep_rows).compile()
 
 
 class _StepCompiler:
-    def __init__(self, plan: Plan, step: Step, leaves: Leaves, catalog: Catalog) -> None:
+    def __init__(
+        self, plan: Plan, step: Step, leaves: Leaves, catalog: Catalog, keep_rows: bool
+    ) -> None:
         self.plan, self.step, self.leaves, self.catalog = plan, step, leaves, catalog
+        self.keep_rows = keep_rows
         fault: Severity = "quarantine" if plan.pipeline.error_handling.dlq.enabled else "fail"
         self.builder = Builder(fault)
         self.readers = consumers(plan.pipeline)
@@ -61,7 +73,8 @@ class _StepCompiler:
         builder = self._enter(spec)
         placement = target.place(spec, builder.rows.columns, self.catalog)
         self.builder.warnings.extend(placement.notes)
-        target.fit(builder, placement, self.catalog.get(spec.table))
+        table = self.catalog.get(spec.table)
+        target.fit(builder, placement, table, keep_rows=self.keep_rows)
         return Compiled(self.builder.program(builder.finish()), placement)
 
     def _rows(self, node: ir.AnyNode) -> Rows:

@@ -12,7 +12,7 @@ from kaireon_dagster.plan.builder import NodeBuilder
 from kaireon_dagster.plan.catalog import Catalog, Table, TableColumn, TableName
 from kaireon_dagster.plan.columns import Column, Columns
 from kaireon_dagster.plan.faults import NodeFault
-from kaireon_dagster.plan.hidden import Check
+from kaireon_dagster.plan.hidden import ENTRY, ORIGINAL, Check
 from kaireon_dagster.plan.names import LINEAGE_COLUMN
 from kaireon_dagster.plan.requirements import (
     require_columns,
@@ -204,8 +204,13 @@ def _lineage(spec: ir.Target, table: Table, ddl: list[str], notes: list[str]) ->
     return False
 
 
-def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
-    """Read each column as the table's type; what does not fit is a fault of its row."""
+def fit(
+    node: NodeBuilder, placement: Placement, table: Table | None, *, keep_rows: bool = False
+) -> None:
+    """Read each column as the table's type; what does not fit is a fault of its row.
+
+    With `keep_rows` each row carries itself as it came, for the case that the server refuses it.
+    """
     columns = node.rows.columns
     assign: dict[str, str] = {}
     conditions: dict[Check, str] = {}
@@ -217,11 +222,13 @@ def fit(node: NodeBuilder, placement: Placement, table: Table | None) -> None:
         if value != ident(column.name):
             assign[placed.name] = value
         columns = columns.put(Column(placed.name, placed.type, column.origins))
-    if conditions and node.builder.fault == "quarantine":
+    if keep_rows or (conditions and node.builder.fault == "quarantine"):
         node.enter()
     if assign or conditions:
         node.layer({**assign, **node.marks(conditions)}, columns, comment="fit the table")
         node.note_failed(conditions)
+    if keep_rows:
+        node.layer({ORIGINAL: f"to_json({ENTRY})::VARCHAR"}, comment="keep each row as it came")
 
 
 def _value(

@@ -113,7 +113,8 @@ def test_an_extra_column_follows_the_documents_rule(
     ]
     named = query(
         database,
-        "SELECT attname::text FROM pg_attribute WHERE attrelid = 'pos'::regclass AND attnum > 0 ORDER BY attnum",
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = 'pos'::regclass AND attnum > 0 "
+        "ORDER BY attnum",
     )
     assert [name for (name,) in named] == columns
 
@@ -171,18 +172,11 @@ def test_one_row_cannot_hold_two_values_of_one_name(
 # 005: a line that COPY takes for the end
 
 
-@READ_SOMEHOW
+@pytest.mark.parametrize("mode", ["append", "truncate"])
 def test_a_backslash_and_a_dot_end_nothing(database: Database, folder: Path, mode: str) -> None:
     copy("005", folder, "codes.csv")
-    key = {"upsertKey": "code"} if mode == "upsert" else {}
-    pipeline = document(source(folder), target(mode=mode, **key))
-    assert run(pipeline, database).counts.loaded == 4
-    assert query(database, 'SELECT code FROM t ORDER BY code COLLATE "C"') == [
-        ("A",),
-        ("B",),
-        ("C",),
-        ("\\.",),
-    ]
+    assert run(document(source(folder), target(mode=mode)), database).counts.loaded == 4
+    assert sorted(query(database, "SELECT code FROM t")) == [("A",), ("B",), ("C",), ("\\.",)]
 
 
 def test_a_backslash_and_a_dot_inside_quotes_are_text(database: Database, folder: Path) -> None:
@@ -256,7 +250,8 @@ def test_records_over_two_lines_survive_every_batch_size(
     execute(database, "CREATE UNLOGGED TABLE t (id int, note text, qty int)")
     done = run(document(source(folder), target(), dlq=damaged), database, settings=settings)
     assert (done.counts.loaded, done.counts.rejected) == (count, int(damaged))
-    check = "SELECT count(DISTINCT id), sum(qty), count(*) FILTER (WHERE note = repeat('x', id % 97) || E'\\ny,\"z\"') FROM t"
+    whole = "note = repeat('x', id % 97) || chr(10) || 'y,\"z\"'"
+    check = f"SELECT count(DISTINCT id), sum(qty), count(*) FILTER (WHERE {whole}) FROM t"
     assert query(database, check) == [(count, sum(i % 7 for i in range(count)), count)]
 
 

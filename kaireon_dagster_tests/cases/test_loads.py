@@ -89,7 +89,8 @@ def test_empty_files_among_full_ones_count_for_nothing(database: Database, folde
         ("", "child"),
         ("TRUNCATE child", "child"),
         (
-            'CREATE SCHEMA other; ALTER TABLE child SET SCHEMA other; ALTER TABLE other.child RENAME TO "Child"',
+            "CREATE SCHEMA other; ALTER TABLE child SET SCHEMA other; "
+            'ALTER TABLE other.child RENAME TO "Child"',
             'other."Child"',
         ),
     ],

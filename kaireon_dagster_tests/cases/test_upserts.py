@@ -185,7 +185,7 @@ def _race(conninfo: str, folder: str, start: Any, results: Any, name: str) -> No
             start.wait(60)
             done = run(document(*nodes, id=name), database)
             results.put((done.counts.loaded, done.counts.updated))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  (told to the other process)
         start.abort()
         results.put(f"{type(error).__name__}: {error}")
 
