@@ -138,10 +138,7 @@ class Flow:
         selected = ", ".join([*rows.marks, *extra]) or "1"
         for _ in self._stream(f"SELECT {selected} FROM {ident(rows.view)}", rows, 0):
             pass
-        self.read += self.tally.seen - before if self._reads_files(rows) else 0
-
-    def _reads_files(self, rows: Rows) -> bool:
-        return rows.source in self.inputs.scans
+        self.read += self.tally.seen - before if rows.delivered else 0
 
     def _stream(self, query: str, rows: Rows, width: int) -> Iterator[pa.RecordBatch]:
         place = 0

@@ -95,7 +95,11 @@ def _open_files(
     )
     inputs.scans[source.id] = scan
     inputs.leaves[name] = Rows(
-        name, Columns(columns, source.id), file=file is not None, source=source.id
+        name,
+        Columns(columns, source.id),
+        file=file is not None,
+        source=source.id,
+        delivered=True,
     )
 
 

@@ -23,6 +23,7 @@ class Rows:
         routes: it has `_flow_routes`.
         scrambled: the order of rows may differ from the order they were read in.
         source: node id of the source its rows come from first, for the lineage column.
+        delivered: its rows are those of files, one by one; after a set operation they are not.
     """
 
     view: str
@@ -35,6 +36,7 @@ class Rows:
     routes: bool = False
     scrambled: bool = False
     source: str = ""
+    delivered: bool = False
 
     @property
     def alive(self) -> str:

@@ -151,6 +151,26 @@ def test_join_keeps_all_columns_and_renames_clashes(
     assert done.counts.read == 5
 
 
+def test_rows_of_a_join_are_not_read_a_second_time_by_what_follows(
+    database: Database, tmp_path: Path
+) -> None:
+    write(tmp_path / "l", "l.csv", "id\n1\n2\n")
+    write(tmp_path / "r", "r.csv", "id\n1\n")
+    right = {**source(tmp_path / "r"), "id": "other"}
+    join = {
+        "id": "j",
+        "kind": "join",
+        "inputs": ["src", "other"],
+        "type": "left",
+        "on": [{"left": "id", "right": "id"}],
+    }
+    count = {"function": "count", "as": "n"}
+    totals = transform({"type": "aggregate", "groupBy": [], "aggregations": [count]}, input="j")
+    done = run(document(source(tmp_path / "l"), right, join, totals, target(input="x")), database)
+    assert query(database, "SELECT n FROM t") == [(2,)]
+    assert done.counts.read == 3
+
+
 def test_join_of_different_types_is_refused(database: Database, tmp_path: Path) -> None:
     write(tmp_path / "l", "l.csv", "id\n1\n")
     write(tmp_path / "r", "r.csv", "id\n1\n")
