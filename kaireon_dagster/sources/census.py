@@ -17,8 +17,8 @@ from kaireon_dagster.sources.csv_rows import BOM, NUL
 from kaireon_dagster.sources.dialect import Dialect
 
 BLOCK: Final = 1 << 20
-"""Bytes looked at together: few enough for a processor's cache. Two quotes in neighbouring blocks
-are less than twice this apart, and DuckDB's line limit is well above that."""
+"""Bytes looked at together: few enough for a processor's cache. A quote that is closed in the next
+block is open for less than twice this, and DuckDB's line limit is well above that."""
 
 
 @dataclass(slots=True)
@@ -93,26 +93,59 @@ def _look(census: Census, block: bytearray, before: bytes) -> None:
 
 
 class _QuoteWatch:
-    """Finds blocks without a quote that come after a quote which may still be open.
+    """Finds blocks over which a quote may stay open.
 
-    Whether a quote is open is decided by its neighbours alone, since the whole file before it
-    would have to be read to know: a quote after the begin of a value, or after another quote,
-    may be open. That errs on the safe side.
+    Only an odd number of quotes in a row opens or closes a value; doubled ones leave it as it is,
+    inside and outside. What the last odd run did is told by the byte before it: where a value may
+    begin, it may have opened one; elsewhere it closed one or was part of one. That errs on the
+    safe side without reading all that came before.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         self._quote = dialect.quote.encode()
-        starts = re.escape(dialect.delimiter.encode())
-        mark = re.escape(self._quote)
-        escape = re.escape(dialect.escape.encode())
-        self._may_open = re.compile(rb"(?:^|[\r\n ]|%s|%s|%s)%s\Z" % (starts, mark, escape, mark))
-        self._tail = b""
+        self._delimiter = dialect.delimiter.encode()
+        self._runs = re.compile(re.escape(self._quote) + b"+")
+        self._holder = b""
+        self._is_judged = True
+        self._may_be_open = False
+        self._cut = b""
 
     def is_open_over(self, block: bytearray) -> bool:
+        """Whether a quote may be open before this block and not closed in it."""
         if not self._quote:
             return False
-        place = block.rfind(self._quote)
+        text = self._join(block)
+        if self._has_odd_run(text):
+            self._holder, self._is_judged = bytes(text), False
+            return False
+        if not self._is_judged:
+            self._may_be_open, self._is_judged = self._opens_at_last(self._holder), True
+        return self._may_be_open and len(block) == BLOCK
+
+    def _join(self, block: bytearray) -> bytes | bytearray:
+        """Put a run of quotes that a block's edge cuts, and the byte before it, into the next."""
+        text = self._cut + block if self._cut else block
+        if not text.endswith(self._quote):
+            self._cut = b""
+            return text
+        rest = text.rstrip(self._quote)
+        has_delimiter = rest.endswith(self._delimiter)
+        before = self._delimiter if has_delimiter else bytes(rest[-1:])
+        self._cut = before + self._quote * (len(text) - len(rest))
+        return rest
+
+    def _has_odd_run(self, text: bytes | bytearray) -> bool:
+        place = text.find(self._quote)
         if place < 0:
-            return len(block) == BLOCK and self._may_open.search(self._tail) is not None
-        self._tail = bytes(block[max(place - 8, 0) : place + len(self._quote)])
-        return False
+            return False
+        is_single = text[place + 1 : place + 2] != self._quote
+        return is_single or self._quote in text.replace(self._quote * 2, b"")
+
+    def _opens_at_last(self, text: bytes) -> bool:
+        """Whether the last odd run stands where a value may begin."""
+        last = None
+        for run in self._runs.finditer(text):
+            if (run.end() - run.start()) % 2:
+                last = run.start()
+        starts = (b"\r", b"\n", b" ", self._delimiter)
+        return last is not None and (last == 0 or text[:last].endswith(starts))

@@ -10,7 +10,7 @@ from kaireon_dagster.plan.sqltext import ident, literal
 from kaireon_dagster.sources.csv_rows import Shape
 
 LONGEST_LINE: Final = 16 << 20
-"""Bytes of the longest record; the census leaves no longer ones but those full of quotes."""
+"""Bytes of the longest record; the census has longer ones read with care."""
 
 _BUFFER: Final = 2 * LONGEST_LINE
 
