@@ -71,6 +71,7 @@ _KINDS = {
 
 def read_catalog(connection: Connection, tables: Iterable[TableName]) -> Catalog:
     """Look the tables up; those that do not exist are left out."""
+    connection.execute("SELECT set_config('quote_all_identifiers', 'off', true)")
     found = {name: _table(connection, name) for name in tables}
     rows = connection.execute(_SCHEMAS, ([schema for schema, _ in found],))
     schemas = frozenset(name for (name,) in rows)

@@ -9,17 +9,19 @@ import adbc_driver_manager
 import adbc_driver_postgresql.dbapi
 import duckdb
 import pyarrow as pa
+from psycopg.conninfo import make_conninfo
 
 from kaireon_dagster.engine.errors import LookupNotUnique, LookupTooLarge
 from kaireon_dagster.engine.relation import StagedTable
 from kaireon_dagster.engine.scope import Scope
-from kaireon_dagster.errors import Transient
+from kaireon_dagster.errors import Terminal, Transient
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.ops.lookup import Lookup, held_type
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.target import qualified
 from kaireon_dagster.plan.types import SqlType
 from kaireon_dagster.state.database import Database
+from kaireon_dagster.state.errors import classify_state, name_state
 
 _NATIVE = (
     "integer",
@@ -34,6 +36,16 @@ _NATIVE = (
 )
 """Types that ADBC brings in the worker's own form; the others come as their text."""
 _REPEATED_SHOWN = 3
+_SESSION = {
+    "DateStyle": "'ISO, MDY'",
+    "TimeZone": "'UTC'",
+    "IntervalStyle": "'postgres'",
+    "bytea_output": "'hex'",
+    "extra_float_digits": "1",
+    # A fresh table is read in the order it was written only without this.
+    "synchronize_seqscans": "off",
+}
+"""What the text of values must not depend on."""
 
 
 class FetchInterrupted(Transient):
@@ -47,26 +59,67 @@ class FetchInterrupted(Transient):
         return f"reading {self.table} was interrupted; it may pass: try again"
 
 
+class FetchRefused(Terminal):
+    """A table that may not be read."""
+
+    def __init__(self, table: str, condition: str) -> None:
+        super().__init__(table, condition)
+        self.table, self.condition = table, condition
+
+    def __str__(self) -> str:
+        return f"reading {self.table} was refused: {self.condition}; see its rights and its columns"
+
+
 @contextmanager
 def fetch(database: Database, query: str, what: str) -> Iterator[pa.RecordBatchReader]:
-    """Run a query; its rows come as a stream of Arrow batches."""
+    """Run a query; its rows come as a stream of Arrow batches.
+
+    Raises:
+        FetchInterrupted: the connection was lost, here or while the rows were read.
+        FetchRefused: the server does not allow the query.
+    """
+    faults: list[adbc_driver_manager.Error] = []
     try:
         with (
-            adbc_driver_postgresql.dbapi.connect(database.conninfo) as connection,
+            adbc_driver_postgresql.dbapi.connect(make_conninfo(**database.settings)) as connection,
             connection.cursor() as cursor,
         ):
-            # A fresh table is read in the order it was written only without this.
-            cursor.execute("SET synchronize_seqscans = off")
+            for name, value in _SESSION.items():
+                cursor.execute(f"SET LOCAL {name} = {value}")
             cursor.execute(query)
-            yield cursor.fetch_record_batch()
-    except adbc_driver_manager.Error:
-        raise FetchInterrupted(what) from None
+            yield _noting(cursor.fetch_record_batch(), faults)
+    except adbc_driver_manager.Error as error:
+        raise _explain(error, what) from None
+    except Exception:
+        # What failed inside the reader comes back as an error of whoever read from it.
+        if faults:
+            raise _explain(faults[0], what) from None
+        raise
+
+
+def _noting(
+    reader: pa.RecordBatchReader, faults: list[adbc_driver_manager.Error]
+) -> pa.RecordBatchReader:
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from reader
+        except adbc_driver_manager.Error as error:
+            faults.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+
+
+def _explain(error: adbc_driver_manager.Error, what: str) -> FetchInterrupted | FetchRefused:
+    if error.sqlstate and classify_state(error.sqlstate) is not Transient:
+        return FetchRefused(what, name_state(error.sqlstate))
+    return FetchInterrupted(what)
 
 
 def select(columns: Sequence[tuple[str, SqlType]]) -> str:
     """The select list for PostgreSQL."""
     return ", ".join(
-        ident(name) if type_.name in _NATIVE else f"{ident(name)}::text AS {ident(name)}"
+        ident(name) if type_.name in _NATIVE else f"{ident(name)}::pg_catalog.text AS {ident(name)}"
         for name, type_ in columns
     )
 

@@ -37,7 +37,12 @@ FIXED = {
     "tcp_user_timeout": "60000",
 }
 # A transaction pooler follows these by itself, so they do not leak into others' sessions.
-SESSION = {"TimeZone": "UTC", "DateStyle": "ISO, MDY"}
+SESSION = {
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "standard_conforming_strings": "on",
+}
 # The server notices within a minute that our machine is gone, and frees our locks. A pooler
 # gives a pid of its own and would keep the settings for the next client, so it is left alone.
 SERVER_KEEPALIVES = """
@@ -94,6 +99,11 @@ class Database:
         return f"{self.schema}_staging"
 
     @property
+    def settings(self) -> dict[str, str]:
+        """libpq's options for every connection, the password among them."""
+        return {**DEFAULTS, **read_settings(self.conninfo), **FIXED}
+
+    @property
     def address(self) -> Address:
         """Where connections go, without the password."""
         settings = read_settings(self.conninfo)
@@ -123,8 +133,7 @@ class Database:
             DatabaseRefused: every such connection will be refused.
         """
         autocommit = bool(options.pop("autocommit", False))
-        settings = {**DEFAULTS, **read_settings(self.conninfo), **FIXED, **options}
-        settings.setdefault("prepare_threshold", None)
+        settings = {"prepare_threshold": None, **self.settings, **options}
         try:
             connection = Connection.connect("", autocommit=True, **settings)
             with _closed_on_error(connection):
@@ -170,9 +179,22 @@ def _closed_on_error(connection: Connection) -> Iterator[None]:
 
 
 def configure(connection: psycopg.Connection[Any]) -> None:
-    """Set time zone, date style and the server's keepalives, where they are not so already."""
+    """Set what values and names mean, and the server's keepalives, where they are not so already."""
     for name, value in SESSION.items():
         if connection.info.parameter_status(name) != value:
-            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+            connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
+    _put_catalog_first(connection)
     if connection.info.hostaddr:
         connection.execute(SERVER_KEEPALIVES, (connection.info.backend_pid,))
+
+
+def _put_catalog_first(connection: psycopg.Connection[Any]) -> None:
+    # Unless a path names pg_catalog elsewhere, it comes first without being named.
+    path = connection.info.parameter_status("search_path")  # told since PostgreSQL 18
+    if path is None:
+        row = connection.execute("SELECT pg_catalog.current_setting('search_path')").fetchone()
+        path = row[0] if row else ""
+    schemas = [name.strip().strip('"') for name in path.split(",")]
+    if "pg_catalog" in schemas[1:]:
+        value = f"pg_catalog, {path}"
+        connection.execute("SELECT pg_catalog.set_config('search_path', %s, false)", (value,))

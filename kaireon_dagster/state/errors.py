@@ -23,6 +23,7 @@ TRANSIENT_STATES = frozenset(
     {"55P03", "25006", "57P01", "57P02", "57P03", "57014", "25P03", "25P04", "57P05"}
 )
 ROW_CLASSES = frozenset({"22", "23"})
+UNTRANSLATABLE = "22P05"
 # What is raised in these classes speaks of names, types, locks and limits, never of row values.
 TOLD_CLASSES = frozenset(
     {"08", "0A", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "XX"}
@@ -102,6 +103,15 @@ class RowRefused(StatementError, RowFault):
     advice = "find the row by the names given, or let errorHandling.dlq quarantine such rows"
 
 
+class CharacterRefused(RowRefused):
+    """A character that the database cannot hold."""
+
+    advice = (
+        "a character of a row is NUL, or has no place in the encoding of the database; take it out, "
+        "or load into a database of encoding UTF8"
+    )
+
+
 def classify(error: psycopg.Error) -> type[Transient] | type[Terminal] | type[RowFault]:
     """Decide by SQLSTATE whether an error may pass, stays, or belongs to a row.
 
@@ -109,11 +119,22 @@ def classify(error: psycopg.Error) -> type[Transient] | type[Terminal] | type[Ro
     data that cannot be sent belong to a row, the rest is a fault of the program.
     """
     state = error.sqlstate
-    if state is None:
-        return _classify_local(error)
+    return _classify_local(error) if state is None else classify_state(state)
+
+
+def classify_state(state: str) -> type[Transient] | type[Terminal] | type[RowFault]:
+    """Decide as `classify` does, by a SQLSTATE that another driver gave."""
     if state[:2] in TRANSIENT_CLASSES or state in TRANSIENT_STATES:
         return Transient
     return RowFault if state[:2] in ROW_CLASSES else Terminal
+
+
+def name_state(state: str) -> str:
+    """Write a SQLSTATE with psycopg's name for it, such as `UndefinedTable (42P01)`."""
+    try:
+        return f"{psycopg.errors.lookup(state).__name__} ({state})"
+    except KeyError:
+        return state
 
 
 def wrap(error: psycopg.Error, doing: str) -> StatementError:
@@ -127,6 +148,8 @@ def wrap(error: psycopg.Error, doing: str) -> StatementError:
     facts = _read_facts(error, doing)
     if issubclass(kind, Transient):
         return StatementInterrupted(facts)
+    if error.sqlstate == UNTRANSLATABLE:
+        return CharacterRefused(facts)
     return RowRefused(facts) if issubclass(kind, RowFault) else StatementRefused(facts)
 
 
