@@ -51,3 +51,25 @@ def document(folder: Path, name: str, table: str, mode: str, *, lineage: bool) -
         ],
     }
     return ir.parse_document(json.dumps(body), source="bench.json", format="json")
+
+
+def small_document(folder: Path) -> str:
+    """A document of one source and one target, as JSON."""
+    config = {"path": str(folder), "pattern": {"type": "glob", "value": "*.csv"}, "format": "csv"}
+    body = {
+        "kind": "pipeline",
+        "version": "1.0",
+        "id": "small",
+        "metadata": {"name": "small"},
+        "nodes": [
+            {"id": "files", "kind": "source", "connector": "local_fs", "config": config},
+            {
+                "id": "rows",
+                "kind": "target",
+                "input": "files",
+                "schema": "public.bench_small",
+                "loadMode": "truncate",
+            },
+        ],
+    }
+    return json.dumps(body)
