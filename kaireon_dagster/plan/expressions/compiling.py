@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from kaireon_dagster.plan.expressions.checking import Checker
 from kaireon_dagster.plan.expressions.coercion import settle
@@ -13,9 +12,6 @@ from kaireon_dagster.plan.expressions.refusals import ExpressionRefused
 from kaireon_dagster.plan.expressions.typed import Typed
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import TEXT, SqlType
-
-_LONGEST_SQL: Final = 200_000
-"""Characters of generated SQL; guards repeat their operands, so deep nesting multiplies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +48,6 @@ def compile_expression(text: str, columns: Mapping[str, SqlType]) -> Compiled:
     except RecursionError as error:
         raise ExpressionRefused(text, 0, "the expression is nested too deeply") from error
     part = settle(part, TEXT)
-    if len(part.sql) > _LONGEST_SQL:
-        raise ExpressionRefused(text, 0, "too complicated: compute parts of it in fields before")
     return Compiled(_anchored(part), part.known, part.columns, part.can_fail)
 
 

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from kaireon_dagster.plan.expressions.refusals import Unfit
 from kaireon_dagster.plan.sqltext import literal
 from kaireon_dagster.plan.types import SqlType
 
 NULL_WORD: Final = "NULL"
+
+_LONGEST_SQL: Final = 200_000
+"""Characters of generated SQL; guards repeat their operands, so deep nesting multiplies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,13 @@ class Typed:
 
 
 def derive(sql: str, type: SqlType, *parts: Typed, fails: bool = False) -> Typed:
-    """Make a part out of others: it reads their columns and fails where they fail."""
+    """Make a part out of others: it reads their columns and fails where they fail.
+
+    Raises:
+        Unfit: for SQL that has grown beyond all measure.
+    """
+    if len(sql) > _LONGEST_SQL:
+        raise Unfit("too complicated: compute parts of it in fields before")
     return Typed(
         sql,
         type,

@@ -32,7 +32,9 @@ ROW = st.tuples(
     st.none() | st.sampled_from(["true", "false"]),
 )
 
-whole = st.sampled_from(["k", "0", "1", "-7", "length(t)", "ascii(s)", "NULL::integer"])
+# No constants alone, and no `k > k`: both engines compute what they can when they plan, so that
+# PostgreSQL raises in branches never taken, and DuckDB may not ask for an operand at all.
+whole = st.sampled_from(["k", "j", "length(t)", "ascii(s)", "nullif(k, j)"])
 number = st.sampled_from(["n", "m", "1.5", "0.05", "-3", "k", "j"])
 text = st.sampled_from(["t", "s", "'a'", "''", "'é%'", "NULL"])
 date = st.sampled_from(["d", "date '2024-02-29'", "ts::date"])
@@ -61,7 +63,7 @@ WHOLE = st.recursive(
     lambda inner: (
         infix(inner, "+ - * / %")
         | calls(inner, "abs($1)|-($1)|coalesce($1, $2)|nullif($1, $2)|greatest($1, $2)|mod($1, $2)")
-        | calls(inner, "CASE WHEN $1 > $2 THEN $1 END|($1)::bigint|($1)::integer")
+        | calls(inner, "CASE WHEN o THEN $1 ELSE $2 END|($1)::bigint|($1)::integer")
     ),
     max_leaves=4,
 )
@@ -72,7 +74,7 @@ NUMBER = st.recursive(
         | calls(
             inner, "abs($1)|round($1, 1)|round($1)|trunc($1, 1)|floor($1)|ceil($1)|least($1, $2)"
         )
-        | calls(inner, "coalesce($1, $2)|($1)::numeric(20,3)|CASE WHEN $1 < $2 THEN $2 ELSE $1 END")
+        | calls(inner, "coalesce($1, $2)|($1)::numeric(20,3)|CASE WHEN o THEN $2 ELSE $1 END")
     ),
     max_leaves=4,
 )
@@ -87,9 +89,7 @@ TEXT = st.recursive(
             inner, "concat($1, $2)|concat_ws('-', $1, $2)|lpad($1, 5, $2)|split_part($1, ',', 1)"
         )
         | calls(inner, "coalesce($1, $2)|nullif($1, $2)|translate($1, 'ab', $2)|rtrim($1, $2)")
-        | calls(
-            inner, "CASE WHEN $1 = $2 THEN $1 ELSE $2 END|regexp_replace($1, '[a-c]+', '', 'g')"
-        )
+        | calls(inner, "CASE WHEN o THEN $1 ELSE $2 END|regexp_replace($1, '[a-c]+', '', 'g')")
     ),
     max_leaves=4,
 )
@@ -118,7 +118,7 @@ EXPRESSION = st.one_of(WHOLE, NUMBER, TEXT, DATE, LOGIC)
 
 
 @given(st.lists(EXPRESSION, min_size=6, max_size=6), st.lists(ROW, min_size=10, max_size=10))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_expressions_agree(
     engines: Engines, expressions: list[str], rows: list[tuple[str | None, ...]]
 ) -> None:
