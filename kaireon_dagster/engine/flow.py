@@ -74,12 +74,6 @@ class Flow:
         if not self.held:
             self.read = self.tally.seen if self.inputs.scans else 0
 
-    def schema(self, items: Sequence[str]) -> pa.Schema:
-        """Arrow schema of `batches`."""
-        rows = self.program.relation(self.program.result.view)
-        query = f"SELECT {', '.join(items)} FROM {rows} LIMIT 0"
-        return self.connection.sql(query).to_arrow_reader(1).schema
-
     def finish(self) -> None:
         """Take what could not be read to quarantine, or fail; then hold the books to their limits."""
         for node, scan in self.inputs.scans.items():

@@ -48,7 +48,6 @@ class Load:
     spec: ir.Target
     placement: Placement
     shape: Shape
-    schema: pa.Schema
     spool: Spool | None = None
 
     @property
@@ -90,7 +89,7 @@ def stage(load: Load, batches: Iterator[pa.RecordBatch]) -> Staging:
     name = staging_name(load)
     definition = ", ".join(f"{ident(column)} {type_}" for column, type_ in load.shape.definitions)
     load.connection.execute(f"CREATE TEMP TABLE {name} ({definition}) ON COMMIT DROP".encode())
-    return Staging(name, copy_rows(load.connection, name, load.shape, load.schema, batches))
+    return Staging(name, copy_rows(load.connection, name, load.shape, batches))
 
 
 def staging_name(load: Load, *, part: str = "") -> str:

@@ -213,7 +213,7 @@ def _write(
     numbered = sifting or bool(placement.key)
     shape = Shape(placement.columns, lineage, sequence=numbered, original=sifting)
     spool = flow.spool if sifting else None
-    load = Load(connection, scope, spec, placement, shape, flow.schema(items), spool)
+    load = Load(connection, scope, spec, placement, shape, spool)
     # Closed here, whatever happens: an open reader would keep the files from being closed.
     with closing(flow.batches(items, in_order=bool(placement.key))) as batches:
         return modes.write(load, batches)

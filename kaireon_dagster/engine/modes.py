@@ -82,7 +82,7 @@ _MODES: Mapping[str, Callable[[Load, Iterator[pa.RecordBatch]], Written]] = {
 
 
 def _straight(load: Load, batches: Iterator[pa.RecordBatch]) -> int:
-    return copy_rows(load.connection, load.table, load.shape, load.schema, batches)
+    return copy_rows(load.connection, load.table, load.shape, batches)
 
 
 def _through_staging(load: Load, batches: Iterator[pa.RecordBatch]) -> int:

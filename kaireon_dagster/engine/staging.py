@@ -199,9 +199,8 @@ def _write(connection: Connection, scope: Scope, step: Step, flow: Flow) -> Stag
     connection.execute(f"DROP TABLE IF EXISTS {qualified(place)}".encode())
     connection.execute(f"CREATE UNLOGGED TABLE {qualified(place)} ({definition})".encode())
     items = [exported(column) for column in columns]
-    schema = flow.schema(items)
     with closing(flow.batches(items, in_order=True)) as batches:
-        written = copy_rows(connection, qualified(place), Shape(columns), schema, batches)
+        written = copy_rows(connection, qualified(place), Shape(columns), batches)
     return StagedTable(step.node, *place, rows.columns.items, written, rows.luggage, rows.source)
 
 

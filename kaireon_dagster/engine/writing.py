@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -98,16 +98,19 @@ def copy_rows(
     connection: Connection,
     table: str,
     shape: Shape,
-    schema: pa.Schema,
-    batches: Iterable[pa.RecordBatch],
+    batches: Iterator[pa.RecordBatch],
 ) -> int:
-    """Copy batches into a table; how many rows the server took."""
+    """Copy batches of one schema into a table; how many rows the server took."""
+    # To ask the worker for the schema would be to plan the query a second time.
+    first = next(batches, None)
+    if first is None:
+        return 0
     names = ", ".join(ident(name) for name in shape.names)
-    encoder = BinaryEncoder(shape.schema(schema), shape.jsonb)
+    encoder = BinaryEncoder(shape.schema(first.schema), shape.jsonb)
     written = 0
     with CopyStream(connection, f"COPY {table} ({names}) FROM STDIN (FORMAT binary)") as stream:
         stream.write(encoder.header())
-        for batch in batches:
+        for batch in chain([first], batches):
             stream.write(encoder.rows(shape.arrays(batch, written)))
             written += batch.num_rows
         stream.write(encoder.trailer())
