@@ -104,7 +104,7 @@ class _QuoteWatch:
     def __init__(self, dialect: Dialect) -> None:
         self._quote = dialect.quote.encode()
         self._delimiter = dialect.delimiter.encode()
-        self._runs = re.compile(re.escape(self._quote) + b"+")
+        self._runs = re.compile(b"(?:%s)+" % re.escape(self._quote))
         self._holder = b""
         self._is_judged = True
         self._may_be_open = False

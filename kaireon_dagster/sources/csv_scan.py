@@ -103,7 +103,9 @@ class CsvScan:
 
     def explain(self, error: Exception) -> FlowError | None:
         """Turn an error of draining the view into one that says file and cause."""
-        return self._views.explain(error, [file.label for file in self._files])
+        return self._views.explain(
+            error, {part.ready.path: part.ready.file for part in self._parts}
+        )
 
     def close(self) -> None:
         """Drop the view and what stands behind it."""

@@ -101,8 +101,9 @@ class JsonScan:
         selects = [
             select_part(part, names, keys.has_doubles, views, file_name_column)
             for part, (_, keys) in zip(parts, found, strict=True)
+            if names
         ]
-        views.create(selects if names else [], self.columns)
+        views.create(selects, self.columns)
 
     def rejects(self) -> Iterator[Reject]:
         """Yield the lines that gave no row, after the view was drained."""
@@ -117,7 +118,7 @@ class JsonScan:
 
     def explain(self, error: Exception) -> FlowError | None:
         """Turn an error of draining the view into one that says file and cause."""
-        return self._views.explain(error, [file.label for file in self._files])
+        return self._views.explain(error, {part.path: part.ready.file for part in self._parts})
 
     def close(self) -> None:
         """Drop the view and what stands behind it."""

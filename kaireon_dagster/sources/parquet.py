@@ -121,7 +121,7 @@ class ParquetScan:
 
     def explain(self, error: Exception) -> FlowError | None:
         """Turn an error of draining the view into one that says file and cause."""
-        return self._views.explain(error, [file.label for file in self._files])
+        return self._views.explain(error, {part.path: part.file for part in self._parts})
 
     def close(self) -> None:
         """Drop the view and what stands behind it."""

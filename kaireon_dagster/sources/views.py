@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -14,9 +14,11 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from kaireon_dagster.errors import FlowError
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import SqlType
+from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.faults import FileBroken
 
 _NO_COLUMNS: Final = 'SELECT CAST(NULL AS VARCHAR) AS "_flow_nothing" WHERE false'
+_UNREADABLE: Final = "cannot be read; it is damaged, or not of the format that it should be"
 _FETCH: Final = 10_000
 
 
@@ -99,16 +101,24 @@ class Views:
         while rows := cursor.fetchmany(_FETCH):
             yield from rows
 
-    def explain(self, error: Exception, labels: Sequence[str]) -> FlowError | None:
-        """Give the error of our own that stands behind one of DuckDB's."""
+    def explain(self, error: Exception, files: Mapping[Path, ClaimedFile]) -> FlowError | None:
+        """Give the error of our own that stands behind one of DuckDB's.
+
+        Args:
+            error: what draining the view raised.
+            files: the files by the paths at which DuckDB reads them.
+        """
         if isinstance(error, FlowError):
             return error
         if self._fault is not None:
             return self._fault
-        if not isinstance(error, (duckdb.InvalidInputException, duckdb.IOException)):
-            return None
-        where = labels[0] if len(labels) == 1 else f"one of {', '.join(labels[:5])}"
-        return FileBroken(where, f"cannot be read ({type(error).__name__})")
+        blamed = next((file for path, file in files.items() if str(path) in str(error)), None)
+        if blamed is not None:
+            return FileBroken(blamed.label, _UNREADABLE)
+        # Damage inside a Parquet page raises the bare class, without the path.
+        if type(error) is duckdb.Error and files:
+            return FileBroken(", ".join(file.label for file in files.values()), _UNREADABLE)
+        return None
 
     def close(self) -> None:
         """Drop everything; safe to repeat."""
