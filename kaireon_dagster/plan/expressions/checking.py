@@ -14,12 +14,13 @@ from kaireon_dagster.plan.expressions.coercion import explicit_cast
 from kaireon_dagster.plan.expressions.constants import number_sql, type_of_number
 from kaireon_dagster.plan.expressions.intervals import read_interval
 from kaireon_dagster.plan.expressions.moment_functions import at_time_zone, extract
+from kaireon_dagster.plan.expressions.nodes import cast_target, describe
 from kaireon_dagster.plan.expressions.parsing import check_grouping, position
 from kaireon_dagster.plan.expressions.refusals import ExpressionRefused, Unfit, nearest
 from kaireon_dagster.plan.expressions.registry import CLOCK_WORDS, call
 from kaireon_dagster.plan.expressions.typed import NULL_WORD, Typed
 from kaireon_dagster.plan.sqltext import ident, literal
-from kaireon_dagster.plan.types import BOOLEAN, SqlType, TypeRefused
+from kaireon_dagster.plan.types import BOOLEAN, SqlType
 
 _ARITHMETIC: Final[dict[type[exp.Expression], str]] = {
     exp.Add: "+",
@@ -38,24 +39,6 @@ _COMPARISONS: Final[dict[type[exp.Expression], str]] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "IS NOT DISTINCT FROM",
     exp.NullSafeNEQ: "IS DISTINCT FROM",
-}
-_TYPES: Final = {
-    exp.DType.SMALLINT: "smallint",
-    exp.DType.INT: "integer",
-    exp.DType.BIGINT: "bigint",
-    exp.DType.DECIMAL: "numeric",
-    exp.DType.FLOAT: "real",
-    exp.DType.DOUBLE: "double precision",
-    exp.DType.TEXT: "text",
-    exp.DType.VARCHAR: "text",
-    exp.DType.BOOLEAN: "boolean",
-    exp.DType.DATE: "date",
-    exp.DType.TIME: "time",
-    exp.DType.TIMESTAMP: "timestamp",
-    exp.DType.TIMESTAMPTZ: "timestamptz",
-    exp.DType.UUID: "uuid",
-    exp.DType.JSONB: "jsonb",
-    exp.DType.VARBINARY: "bytea",
 }
 _HARMLESS: Final = frozenset({"_type", "safe", "typed"})
 """Arguments of sqlglot nodes that carry no meaning of the text."""
@@ -97,7 +80,7 @@ class Checker:
             return comparisons.compare(_COMPARISONS[kind], left, right)
         write = _WRITERS.get(kind)
         if write is None:
-            raise Unfit(f"{_describe(node)} is not allowed in an expression")
+            raise Unfit(f"{describe(node)} is not allowed in an expression")
         return write(self, node)
 
     def _operands(self, node: exp.Expression) -> tuple[Typed, Typed]:
@@ -108,13 +91,13 @@ class Checker:
         """The arguments of a node; any other that is set would change its meaning unseen."""
         for key, value in node.args.items():
             if value not in (None, False, []) and key not in (*allowed, *_HARMLESS):
-                raise Unfit(f"{key.strip('_')} is not allowed in {_describe(node)}")
+                raise Unfit(f"{key.strip('_')} is not allowed in {describe(node)}")
         return {key: node.args.get(key) for key in allowed}
 
     def _column(self, node: exp.Expression) -> Typed:
         identifier = self._args(node, "this")["this"]
         if not isinstance(identifier, exp.Identifier):
-            raise Unfit(f"{_describe(node)} is not allowed in an expression")
+            raise Unfit(f"{describe(node)} is not allowed in an expression")
         name = self._find(identifier)
         return Typed(ident(name), self.names[name], frozenset({name}))
 
@@ -222,7 +205,7 @@ class Checker:
         part = self.check(args["this"])
         if args["to"].this == exp.DType.INTERVAL and part.text is not None:
             return read_interval(part.text)
-        return explicit_cast(part, _type_of(args["to"]))
+        return explicit_cast(part, cast_target(args["to"]))
 
     def _interval(self, node: exp.Expression) -> Typed:
         return read_interval(str(self._args(node, "this")["this"].this))
@@ -257,39 +240,6 @@ class Checker:
         return call(args["this"].lower(), arguments)
 
 
-def _type_of(node: exp.Expression) -> SqlType:
-    spelling = _TYPES.get(node.this)
-    sizes = ", ".join(str(size.this) for size in node.expressions)
-    if spelling is None or (sizes and spelling != "numeric"):
-        raise Unfit(f"there is no cast to {node.sql(dialect='postgres').lower()} here")
-    try:
-        return SqlType.parse(f"{spelling}({sizes})" if sizes else spelling)
-    except TypeRefused as refused:
-        raise Unfit(str(refused)) from refused
-
-
-def _describe(node: exp.Expression) -> str:
-    return _DESCRIPTIONS.get(type(node), f"this ({type(node).__name__.lower()})")
-
-
-_DESCRIPTIONS: Final[dict[type[exp.Expression], str]] = {
-    exp.Subquery: "a subquery",
-    exp.Select: "a statement",
-    exp.Exists: "a subquery",
-    exp.Star: "`*`",
-    exp.Parameter: "a parameter",
-    exp.Placeholder: "a parameter",
-    exp.Window: "a window function",
-    exp.Alias: "an alias, or two expressions side by side,",
-    exp.Column: "a qualified name",
-    exp.Dot: "a qualified name",
-    exp.Tuple: "a row of values",
-    exp.Concat: "two constants side by side",
-    exp.Anonymous: "a function call",
-    exp.Between: "BETWEEN",
-    exp.Distinct: "DISTINCT",
-    exp.Command: "a statement",
-}
 _WRITERS: Final[dict[type[exp.Expression], Callable[[Checker, exp.Expression], Typed]]] = {
     exp.Column: Checker._column,
     exp.Literal: Checker._constant,

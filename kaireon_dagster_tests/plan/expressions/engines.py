@@ -148,3 +148,18 @@ def same(expected: str | None, found: str | None, type: SqlType, *, quotient: bo
     with localcontext() as context:
         context.prec = 100
         return theirs.quantize(unit, ROUND_HALF_UP) == ours.quantize(unit, ROUND_HALF_UP)
+
+
+def read_text(text: str | None, target: str, format: str | None = None) -> str | None:
+    """The value that a text reads as, printed; `fault` for a fault."""
+    type = SqlType.parse(target)
+    written = cast("x", TEXT, type, format)
+    row = duckdb.execute(
+        f"SELECT {written.fault}, {cast('v', type, TEXT).value} "
+        f"FROM (SELECT x, {written.value} AS v FROM (SELECT CAST($1 AS VARCHAR) AS x))",
+        [text],
+    ).fetchone()
+    assert row is not None
+    fault, value = row
+    assert fault is not None
+    return "fault" if fault else value
