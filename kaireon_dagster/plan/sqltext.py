@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from sqlglot import exp
@@ -36,6 +37,7 @@ class SqlTextRefused(Terminal):
         return f"a {self.what} {self.reason}"
 
 
+@lru_cache(maxsize=4096)
 def ident(name: str) -> str:
     """Quote an identifier, always, with the quotes inside doubled.
 
