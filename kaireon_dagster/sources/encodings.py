@@ -8,6 +8,7 @@ rejected, and the original bytes can be had back.
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -23,6 +24,8 @@ _MARKS: Final = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 _FIRST_WRONG: Final = 0xDC00
+_MARKED: Final = re.compile("[\udc00-\udcff]+")
+_PIECES: Final = re.compile("[\udc00-\udcff]+|[^\udc00-\udcff]+")
 _SAMPLE: Final = 4096
 
 
@@ -66,7 +69,13 @@ def transcode(source: BinaryIO, target: BinaryIO, encoding: str) -> None:
 
 def restore(data: bytes, encoding: str) -> bytes:
     """Give the bytes of which `transcode` made these."""
-    return data.decode("utf-8", "surrogatepass").encode(encoding, _WRONG_BYTES)
+    text = data.decode("utf-8", "surrogatepass")
+    return b"".join(
+        bytes(ord(mark) - _FIRST_WRONG for mark in piece)
+        if _MARKED.match(piece)
+        else piece.encode(encoding)
+        for piece in _PIECES.findall(text)
+    )
 
 
 def _ordered(name: str, marked: str | None) -> str:
@@ -85,13 +94,10 @@ def _looks_like_utf16(start: bytes) -> bool:
 
 
 def _mark_wrong(error: UnicodeError) -> tuple[str | bytes, int]:
-    if isinstance(error, UnicodeDecodeError):
-        wrong = error.object[error.start : error.end]
-        return "".join(chr(_FIRST_WRONG + byte) for byte in wrong), error.end
-    if isinstance(error, UnicodeEncodeError):
-        marks = error.object[error.start : error.end]
-        return bytes((ord(mark) - _FIRST_WRONG) & 0xFF for mark in marks), error.end
-    raise error
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    return "".join(chr(_FIRST_WRONG + byte) for byte in wrong), error.end
 
 
 codecs.register_error(_WRONG_BYTES, _mark_wrong)
