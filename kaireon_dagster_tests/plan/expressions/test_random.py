@@ -118,7 +118,7 @@ EXPRESSION = st.one_of(WHOLE, NUMBER, TEXT, DATE, LOGIC)
 
 
 @given(st.lists(EXPRESSION, min_size=6, max_size=6), st.lists(ROW, min_size=10, max_size=10))
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_expressions_agree(
     engines: Engines, expressions: list[str], rows: list[tuple[str | None, ...]]
 ) -> None:
