@@ -23,7 +23,6 @@ _SPELLINGS: Final = {
     "text": "text",
     "varchar": "text",
     "character varying": "text",
-    "string": "text",
     "int": "integer",
     "int4": "integer",
     "integer": "integer",

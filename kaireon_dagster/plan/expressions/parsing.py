@@ -43,6 +43,7 @@ _LEVELS: Final[dict[type[exp.Expression], int]] = {
 """PostgreSQL's precedence; higher binds closer."""
 
 _LEFT_ASSOCIATIVE: Final = frozenset({1, 2, 4, 7, 8, 9, 10, 11, 13})
+_PREFIX: Final = frozenset({3, 12})
 
 
 class _Parser(PostgresParser):
@@ -113,19 +114,16 @@ def check_grouping(text: str, node: exp.Expression) -> None:
         ExpressionRefused: if it would not, or if it would not take the node at all.
     """
     level = _LEVELS.get(type(node), _ATOM)
+    if level == _ATOM or isinstance(node, exp.Escape):
+        return
     operands = [
         node.args[key] for key in ("this", "expression", "low", "high") if node.args.get(key)
     ]
     for index, operand in enumerate(operands):
         inner = _LEVELS.get(type(operand), _ATOM) if isinstance(operand, exp.Expression) else _ATOM
-        may_equal = (index == 0 and level in _LEFT_ASSOCIATIVE) or level in (3, 12)
-        if level != _ATOM and not _negated(node) and inner < level + (not may_equal):
+        may_equal = (index == 0 and level in _LEFT_ASSOCIATIVE) or level in _PREFIX
+        if inner < level + (not may_equal):
             raise ExpressionRefused(text, position(operand), "put parentheses around this operand")
-
-
-def _negated(node: exp.Expression) -> bool:
-    # `a NOT IN (…)` comes as NOT over IN, and ESCAPE as a node over LIKE.
-    return isinstance(node, exp.Escape)
 
 
 def _refuse_tokens(text: str, tokens: list[Token]) -> None:
