@@ -53,7 +53,11 @@ def _claim(
     if isinstance(claimed, Ended):
         raise claimed.decision
     attempt.finished(_counted(len(claimed.files), "file"))
-    yield dg.Output(claimed, RELATION, metadata=claim_facts(claimed))
+    facts = claim_facts(claimed)
+    if claimed.files:
+        key = blueprint.source_key(step.node)
+        context.log_event(dg.AssetObservation(asset_key=key, metadata=facts))
+    yield dg.Output(claimed, RELATION, metadata=facts)
 
 
 def _stage(

@@ -234,8 +234,8 @@ def test_definitions_are_imported_without_the_engine(bench: Bench) -> None:
 def test_three_hundred_documents_load_in_seconds(bench: Bench) -> None:
     for number in range(300):
         bench.write(bench.source(), target(f"public.t{number}"), id=f"p{number}")
-    began = time.monotonic()
+    began = time.process_time()
     defs = bench.definitions()
     defs.get_repository_def()
-    assert time.monotonic() - began < 8
+    assert time.process_time() - began < 5
     assert not defs.jobs

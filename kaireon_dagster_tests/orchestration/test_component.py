@@ -11,6 +11,9 @@ from dagster.components.testing import create_defs_folder_sandbox
 from kaireon_dagster import FlowPipelinesComponent
 from kaireon_dagster_tests.orchestration.bench import KEY, QUIET, Bench
 
+# Dagster's own, about what its components load.
+pytestmark = pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+
 
 def test_component_offers_the_documents_of_its_folder(
     bench: Bench, monkeypatch: pytest.MonkeyPatch

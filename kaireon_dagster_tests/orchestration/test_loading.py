@@ -37,6 +37,17 @@ def test_job_loads_the_rows_and_says_what_it_did(bench: Bench) -> None:
     assert (bench.inbox / ".archive" / "a.csv").exists()
 
 
+def test_source_shows_when_files_last_came(bench: Bench) -> None:
+    bench.write()
+    bench.drop()
+    result = bench.run()
+    (seen,) = (e for e in result.all_events if e.event_type_value == "ASSET_OBSERVATION")
+    observation = seen.asset_observation_data.asset_observation
+    assert observation.asset_key == dg.AssetKey(["orders-ingest", "src"])
+    assert observation.metadata["files"].value == 1
+    assert "a.csv" in observation.metadata["names"].value
+
+
 def test_column_lineage_names_the_columns_of_files_and_of_lookup_tables(bench: Bench) -> None:
     op = {
         "type": "lookup_join",

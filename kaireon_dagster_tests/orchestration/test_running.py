@@ -101,9 +101,10 @@ def test_small_document_costs_little_more_than_a_bare_run(bench: Bench) -> None:
     added = []
     for number in range(3):
         bench.drop(f"{number}.csv")
-        began = time.monotonic()
+        # Time of this process alone: others may keep the machine busy meanwhile.
+        began = time.process_time()
         bare.execute_in_process(instance=bench.instance)
-        between = time.monotonic()
+        between = time.process_time()
         bench.run()
-        added.append(time.monotonic() - between - (between - began))
+        added.append(time.process_time() - between - (between - began))
     assert min(added) <= 1.0
