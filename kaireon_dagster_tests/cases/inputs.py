@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ from kaireon_dagster.state import Database
 from kaireon_dagster_tests.harness import query
 
 CASES = Path(__file__).parent
+# Forked from a process that has no threads and has the imports behind it.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([__name__])
 
 
 def case(number: str) -> Path:
@@ -62,3 +67,32 @@ def staging_left(database: Database) -> int:
         database, "SELECT count(*) FROM pg_tables WHERE schemaname = 'flow_staging'"
     )
     return int(count)
+
+
+def work_together(
+    work: Callable[..., Any], rounds: int, arguments: list[tuple[Any, ...]]
+) -> list[Any]:
+    """What `work(round, *arguments)` returned, or the text of what it raised, in one process for each
+    of the arguments, all starting each round at the same moment.
+    """
+    gate, results = PROCESSES.Barrier(len(arguments)), PROCESSES.Queue()
+    processes = [
+        PROCESSES.Process(target=_work, args=(work, rounds, a, gate, results)) for a in arguments
+    ]
+    for process in processes:
+        process.start()
+    found = [results.get(timeout=120) for _ in processes for _ in range(rounds)]
+    for process in processes:
+        process.join()
+    return found
+
+
+def _work(
+    work: Callable[..., Any], rounds: int, arguments: tuple[Any, ...], gate: Any, results: Any
+) -> None:
+    for round_ in range(rounds):
+        gate.wait(60)
+        try:
+            results.put(work(round_, *arguments))
+        except Exception as error:  # noqa: BLE001  (told to the test)
+            results.put(f"{type(error).__name__}: {error}")

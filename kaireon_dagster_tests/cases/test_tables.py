@@ -449,13 +449,6 @@ def test_a_thousand_columns(database: Database, folder: Path) -> None:
     assert len(quarantine(database)[0][1]["_rules"]) == 999
 
 
-def test_the_widest_table_that_postgres_has(database: Database, folder: Path) -> None:
-    names = [f"c{i}" for i in range(1600)]
-    write(folder, f"{','.join(names)}\n{','.join('7' for _ in names)}\n")
-    assert load(database, folder).counts.loaded == 1
-    assert query(database, "SELECT c0, c1599 FROM t") == [("7", "7")]
-
-
 def test_more_columns_than_a_table_can_have_are_refused(database: Database, folder: Path) -> None:
     write(folder, ",".join(f"c{i}" for i in range(1700)) + "\n")
     with pytest.raises(Terminal, match="1600"):

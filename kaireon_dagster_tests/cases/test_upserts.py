@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,14 @@ import pytest
 from kaireon_dagster.errors import Terminal
 from kaireon_dagster.plan.faults import NodeFault
 from kaireon_dagster.state import Database
-from kaireon_dagster_tests.cases.inputs import copy, expected, quarantine, statements, transform
+from kaireon_dagster_tests.cases.inputs import (
+    copy,
+    expected,
+    quarantine,
+    statements,
+    transform,
+    work_together,
+)
 from kaireon_dagster_tests.harness import Run, document, execute, query, run, source, target
 
 
@@ -177,43 +183,26 @@ def test_a_whole_index_beside_a_partial_one_serves(database: Database, folder: P
 # 030: two upserts at once
 
 
-def _race(conninfo: str, folder: str, start: Any, results: Any, name: str) -> None:
-    database = Database(conninfo)
-    nodes = (source(Path(folder), maxFiles=1), target(mode="upsert", upsertKey="id"))
-    try:
-        for _ in range(20):
-            start.wait(60)
-            done = run(document(*nodes, id=name), database)
-            results.put((done.counts.loaded, done.counts.updated))
-    except BaseException as error:  # noqa: BLE001  (told to the other process)
-        start.abort()
-        results.put(f"{type(error).__name__}: {error}")
+def _race(round_: int, conninfo: str, folder: str, name: str) -> tuple[int, int]:
+    nodes = (source(Path(folder), f"{round_}.csv"), target(mode="upsert", upsertKey="id"))
+    counts = run(document(*nodes, id=name), Database(conninfo)).counts
+    return counts.loaded, counts.updated
 
 
 def test_two_upserts_of_equal_keys_in_opposite_order_do_not_wait_in_a_circle(
     database: Database, tmp_path: Path
 ) -> None:
-    execute(
-        database,
-        "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t SELECT g FROM generate_series(1, 5000) g",
-    )
-    context = multiprocessing.get_context("spawn")
-    start, results = context.Barrier(2), context.Queue()
-    racers = []
+    execute(database, "CREATE TABLE t (id int PRIMARY KEY, v text)")
+    execute(database, "INSERT INTO t SELECT generate_series(1, 5000)")
+    arguments = []
     for name, step in (("up", 1), ("down", -1)):
         folder = tmp_path / name
         folder.mkdir()
         lines = "".join(f"{key},{name}\n" for key in range(1, 5001)[::step])
         for round_ in range(20):
-            write(folder, f"id,v\n{lines}", f"{round_:02}.csv")
-        arguments = (database.conninfo, str(folder), start, results, name)
-        racers.append(context.Process(target=_race, args=arguments))
-    for racer in racers:
-        racer.start()
-    found = [results.get(timeout=100) for _ in range(40)]
-    for racer in racers:
-        racer.join()
-    assert found == [(5000, 5000)] * 40
+            write(folder, f"id,v\n{lines}", f"{round_}.csv")
+        arguments.append((database.conninfo, str(folder), name))
+    assert work_together(_race, 20, arguments) == [(5000, 5000)] * 40
     assert query(database, "SELECT count(*), count(DISTINCT v) FROM t") == [(5000, 1)]
 
 
