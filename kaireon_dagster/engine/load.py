@@ -22,6 +22,7 @@ from kaireon_dagster.engine.inputs import Inputs
 from kaireon_dagster.engine.inserting import Load, Written
 from kaireon_dagster.engine.outcome import Counts, Outcome, RuleResult
 from kaireon_dagster.engine.relation import Relation
+from kaireon_dagster.engine.runnable import require_runnable
 from kaireon_dagster.engine.running import begin, record
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.staging import usable
@@ -35,7 +36,6 @@ from kaireon_dagster.engine.working import (
     working,
 )
 from kaireon_dagster.engine.writing import Lineage, Shape
-from kaireon_dagster.errors import NotYetRunnable
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.compile import Compiled
 from kaireon_dagster.plan.hidden import ORIGINAL
@@ -53,7 +53,7 @@ def load_target(scope: Scope, step: Step, relations: Mapping[str, Relation]) -> 
         Terminal: the document, the rows or the database forbid it; nothing was changed.
     """
     spec = cast("ir.Target", scope.pipeline.node(step.node))
-    _require_runnable(scope, spec)
+    require_runnable(scope.pipeline, [spec])
     with wrapped(f"load into {spec.schema_}"), scope.database.connect() as connection:
         outcome = begin(connection, scope, step)
         if outcome is None:
@@ -64,24 +64,6 @@ def load_target(scope: Scope, step: Step, relations: Mapping[str, Relation]) -> 
         connection.commit()
         close_if_last(connection, scope, step)
     return outcome
-
-
-def _require_runnable(scope: Scope, spec: ir.Target) -> None:
-    refused = (
-        (not modes.runnable(spec.load_mode), f"loadMode {spec.load_mode!r}"),
-        (bool(spec.pre_hook or spec.post_hook), "a hook"),
-        (_backs_up(spec), "backupBeforeLoad"),
-        (spec.expected_row_count_delta is not None, "expectedRowCountDelta"),
-    )
-    for present, feature in refused:
-        if present:
-            raise NotYetRunnable(scope.pipeline.id, spec.id, feature)
-
-
-def _backs_up(spec: ir.Target) -> bool:
-    return spec.load_mode == "truncate" and bool(
-        spec.backup_before_load and spec.backup_before_load.enabled
-    )
 
 
 def _load(

@@ -64,9 +64,9 @@ def flow_definitions(
     root = Path(path)
     streaming = os.environ.get(STREAMING_VARIABLE, "").lower() == "true"
     documents = ir.load_folder(root, streaming=streaming, unknown_keys=unknown_keys)
-    broken = [d for d in documents if isinstance(d, ir.BrokenDocument)]
+    broken = [document for document in documents if isinstance(document, ir.BrokenDocument)]
     _report(broken)
-    sound = [d for d in documents if isinstance(d, ir.LoadedDocument)]
+    sound = (document for document in documents if isinstance(document, ir.LoadedDocument))
     return build_definitions(
         draw(sound, checkpoints=checkpoints),
         extra=tuple(broken_specs(broken, root)),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from kaireon_dagster import ir
-from kaireon_dagster.errors import NotYetRunnable
 from kaireon_dagster.orchestration.attempt import Attempt, Ended
 from kaireon_dagster.orchestration.blueprint import RELATION, Blueprint
 from kaireon_dagster.orchestration.errors import ChecksAlone, TargetsLeftOut
@@ -127,17 +126,17 @@ def _require_runnable(
     step: Step,
     targets: tuple[ir.Target, ...],
 ) -> None:
+    from kaireon_dagster.engine.runnable import require_runnable
+
     pipeline = blueprint.pipeline
     alone = {key.asset_key for key in context.selected_asset_check_keys} - set(
         context.selected_asset_keys
     )
     if alone or not targets:
         raise ChecksAlone(tuple(sorted(key.to_user_string() for key in alone)))
-    if pipeline.error_handling.on_failure == "continue":
-        raise NotYetRunnable(pipeline.id, step.node, "errorHandling.onFailure 'continue'")
+    require_runnable(pipeline, pipeline.nodes)
     source = pipeline.node(step.node)
-    if not isinstance(source, ir.Source):
-        raise NotYetRunnable(pipeline.id, step.node, "a source of messages")
+    assert isinstance(source, ir.Source), "only files can be read so far"
     missing = [target.schema_ for target in blueprint.reached(step.name) if target not in targets]
     if source.config.atomicity is not None and missing:
         raise TargetsLeftOut(source.id, tuple(missing))

@@ -127,6 +127,11 @@ _NODES: Mapping[str, Callable[[_StepCompiler, NodeBuilder, ir.AnyNode], None]] =
 }
 
 
+def is_runnable(node: ir.AnyNode) -> bool:
+    """Whether this release has an execution for a node of this kind."""
+    return node.kind in _NODES or node.kind in ("source", "join", "target")
+
+
 def lookups(plan: Plan, step: Step) -> tuple[Lookup, ...]:
     """Tables of PostgreSQL that a step needs in the worker, each once."""
     found: dict[str, Lookup] = {}

@@ -43,6 +43,11 @@ def transform(node: NodeBuilder, spec: ir.Transform, catalog: Catalog) -> None:
             raise NotYetRunnable("", node.node, f"op {op.type!r}")
 
 
+def is_runnable(op: ir.Op) -> bool:
+    """Whether this release has an execution for an operation."""
+    return op.type in ("cast", "lookup_join") or op.type in _OPERATIONS
+
+
 def _groups(ops: Sequence[ir.Op]) -> Iterator[list[ir.Op]]:
     group: list[ir.Op] = []
     for op in ops:

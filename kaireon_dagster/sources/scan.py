@@ -66,6 +66,11 @@ _READERS: Final[dict[str, Callable[..., Scan]]] = {
 }
 
 
+def is_readable(format: str) -> bool:
+    """Whether this release can read files of a format."""
+    return format in _READERS
+
+
 def open_scan(
     files: Sequence[ClaimedFile],
     source: Source,

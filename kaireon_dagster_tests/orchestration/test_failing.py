@@ -154,11 +154,29 @@ def test_broken_rule_of_a_staged_node_fails_the_checks_of_its_targets(bench: Ben
     assert found[0].metadata["rows"].value == 1
 
 
-def test_what_cannot_run_yet_says_so(bench: Bench) -> None:
-    bench.write(errorHandling={"onFailure": "continue"})
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"errorHandling": {"onFailure": "continue"}}, "onFailure 'continue'"),
+        ({"target": {"loadMode": "blue_green"}}, "loadMode 'blue_green'"),
+        ({"target": {"postHook": {"type": "sql", "statement": "ANALYZE"}}}, "a hook"),
+        ({"source": {"format": "avro"}}, "format 'avro'"),
+        ({"op": {"type": "sentiment_score", "field": "id", "into": "x"}}, "op 'sentiment_score'"),
+    ],
+)
+def test_what_cannot_run_yet_says_so_and_leaves_the_files(
+    bench: Bench, change: dict[str, Any], told: str
+) -> None:
+    op = change.pop("op", {"type": "drop", "fields": ["id"]})
+    bench.write(
+        bench.source(**change.pop("source", {})),
+        {"id": "t", "kind": "transform", "input": "src", "ops": [op]},
+        target("public.t", input="t", **change.pop("target", {})),
+        **change,
+    )
     bench.drop()
     result = bench.run()
-    assert "onFailure 'continue'" in failures(result)[0]
+    assert told in failures(result)[0]
     assert "cannot run in this release" in failures(result)[0]
     assert (bench.inbox / "a.csv").exists()
 
@@ -357,4 +375,22 @@ def test_unexpected_errors_are_retold_without_their_text(
     assert "unexpected KeyError at" in told
     entries = [repr(entry) for entry in bench.instance.all_logs(result.run_id)]
     assert "value of a row" not in "\n".join(entries)
+    assert bench.status() == [("orders-ingest", "failed")]
+
+
+def test_steps_of_a_run_that_has_failed_take_no_files(bench: Bench) -> None:
+    other = bench.folder / "other"
+    other.mkdir()
+    (other / "x.csv").write_text("id\n1\n")
+    policy = {"maxRetries": 0, "intervalMinutes": 0, "onMissAction": "fail"}
+    bench.write(
+        bench.source("first", waitPolicy=policy),
+        bench.source("second", path=str(other)),
+        target("public.a", "a", "first"),
+        target("public.b", "b", "second"),
+    )
+    result = bench.run()
+    assert not result.success
+    assert [told for told in failures(result) if "has failed in another step" in told]
+    assert (other / "x.csv").exists()
     assert bench.status() == [("orders-ingest", "failed")]
