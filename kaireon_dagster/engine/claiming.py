@@ -9,7 +9,7 @@ from kaireon_dagster import ir
 from kaireon_dagster.engine import relations
 from kaireon_dagster.engine.errors import RunEnded
 from kaireon_dagster.engine.relation import ClaimedFiles
-from kaireon_dagster.engine.running import open_run
+from kaireon_dagster.engine.running import is_complete, open_run
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.sources import claim_files
@@ -24,6 +24,8 @@ HEARTBEAT_LIMIT = timedelta(minutes=15)
 def claim_source(scope: Scope, step: Step, *, attempt: int = 0) -> ClaimedFiles:
     """Take the files of a source for this run; the same files again when it is repeated.
 
+    A run that has completed takes no more.
+
     Args:
         scope: the run.
         step: a claim step.
@@ -36,11 +38,18 @@ def claim_source(scope: Scope, step: Step, *, attempt: int = 0) -> ClaimedFiles:
     source = cast("ir.Source", scope.pipeline.node(step.node))
     with wrapped(f"claim {step.node}"), scope.database.connect() as connection:
         open_run(connection, scope)
+        if is_complete(connection, scope):
+            return _remembered(connection, scope, step)
         relation = _claim(connection, scope, source, attempt)
         relations.save(connection, scope, step.name, relation)
         if relation.waited_in_vain:
             _alert(connection, scope, source)
     return relation
+
+
+def _remembered(connection: Connection, scope: Scope, step: Step) -> ClaimedFiles:
+    relation = relations.find(connection, scope, step.name)
+    return relation if isinstance(relation, ClaimedFiles) else ClaimedFiles(step.node, ())
 
 
 def _claim(connection: Connection, scope: Scope, source: ir.Source, attempt: int) -> ClaimedFiles:

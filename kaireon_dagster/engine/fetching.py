@@ -75,10 +75,10 @@ def fetch(database: Database, query: str, what: str) -> Iterator[pa.RecordBatchR
     """Run a query; its rows come as a stream of Arrow batches.
 
     Raises:
-        FetchInterrupted: the connection was lost, here or while the rows were read.
+        FetchInterrupted: the connection was lost, or the server broke off while rows were read.
         FetchRefused: the server does not allow the query.
     """
-    faults: list[adbc_driver_manager.Error] = []
+    faults: list[Exception] = []
     try:
         with (
             adbc_driver_postgresql.dbapi.connect(make_conninfo(**database.settings)) as connection,
@@ -93,17 +93,15 @@ def fetch(database: Database, query: str, what: str) -> Iterator[pa.RecordBatchR
     except Exception:
         # What failed inside the reader comes back as an error of whoever read from it.
         if faults:
-            raise _explain(faults[0], what) from None
+            raise FetchInterrupted(what) from None
         raise
 
 
-def _noting(
-    reader: pa.RecordBatchReader, faults: list[adbc_driver_manager.Error]
-) -> pa.RecordBatchReader:
+def _noting(reader: pa.RecordBatchReader, faults: list[Exception]) -> pa.RecordBatchReader:
     def batches() -> Iterator[pa.RecordBatch]:
         try:
             yield from reader
-        except adbc_driver_manager.Error as error:
+        except Exception as error:
             faults.append(error)
             raise
 

@@ -32,6 +32,12 @@ def open_run(connection: Connection, scope: Scope) -> None:
     connection.commit()
 
 
+def is_complete(connection: Connection, scope: Scope) -> bool:
+    """Whether all of the run has been done: nothing is taken, staged or refused for it any more."""
+    run = runs.get_run(connection, scope.run_id)
+    return run is not None and run.status in ("completed", "completed_with_errors")
+
+
 def begin(connection: Connection, scope: Scope, step: Step) -> Outcome | None:
     """Start a step, or give the outcome of the time it already committed.
 

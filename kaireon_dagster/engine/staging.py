@@ -19,7 +19,7 @@ from kaireon_dagster.engine.flow import Flow
 from kaireon_dagster.engine.inputs import Inputs
 from kaireon_dagster.engine.outcome import Counts, Outcome
 from kaireon_dagster.engine.relation import Relation, StagedTable
-from kaireon_dagster.engine.running import begin, record
+from kaireon_dagster.engine.running import begin, is_complete, record
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.working import (
     catalog_of,
@@ -65,6 +65,9 @@ def stage_node(
         staged = checkpoints.find(connection, scope, step.name) if earlier else None
         if earlier and isinstance(staged, StagedTable) and is_whole(connection, staged):
             return staged, earlier
+        if earlier and is_complete(connection, scope):
+            # Nothing reads it any more, and what it refused stays in quarantine.
+            return StagedTable(step.node, scope.database.staging_schema, "", (), 0), earlier
         _forget(connection, scope, step)
         ensure_quarantine(connection, scope, step)
         staged, outcome = _stage(

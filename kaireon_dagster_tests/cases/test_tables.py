@@ -424,6 +424,22 @@ def test_a_user_without_rights_is_told_so(
         load(guest, folder, mode)
 
 
+def test_a_lookup_without_rights_is_refused(
+    database: Database, guest: Database, folder: Path
+) -> None:
+    execute(database, "CREATE TABLE names (id int, name text)")
+    write(folder, "id\n1\n")
+    lookup = {
+        "type": "lookup_join",
+        "table": "public.names",
+        "on": [{"field": "id", "column": "id"}],
+        "fields": [{"column": "name", "as": "name"}],
+        "joinType": "left",
+    }
+    with pytest.raises(Terminal, match=r"reading public\.names was refused: InsufficientPrivilege"):
+        run(document(source(folder), transform(lookup), target(input="x")), guest)
+
+
 def test_the_right_to_insert_is_enough_to_append(
     database: Database, guest: Database, folder: Path
 ) -> None:
