@@ -19,7 +19,7 @@ class RowsRefused(Terminal):
         at = f", first at {self.place}" if self.place else ""
         column = f"column {self.field!r} " if self.field else ""
         return (
-            f"node {self.node!r}, {self.rule}: {column}{self.what} in {self.rows} row(s){at}; nothing "
+            f"node {self.node!r}, {self.rule}: {column}{self.what} in {self.rows} rows{at}; nothing "
             "was loaded. Mend the source, or let such rows go to quarantine (onError or onFail: "
             "quarantine, errorHandling.dlq.enabled: true)"
         )
@@ -68,14 +68,14 @@ class SourceEmpty(Terminal):
 class BudgetExceeded(Terminal):
     """More bad rows than the document allows."""
 
-    def __init__(self, bad: int, read: int, limit: str) -> None:
-        super().__init__(bad, read, limit)
-        self.bad, self.read, self.limit = bad, read, limit
+    def __init__(self, bad: int, read: int, limit: str, reasons: str) -> None:
+        super().__init__(bad, read, limit, reasons)
+        self.bad, self.read, self.limit, self.reasons = bad, read, limit, reasons
 
     def __str__(self) -> str:
         return (
             f"{self.bad} of {self.read} rows are bad, more than errorHandling.dlq allows "
-            f"({self.limit}); nothing was loaded or quarantined"
+            f"({self.limit}); nothing was loaded or quarantined. Rows by what they fail: {self.reasons}"
         )
 
 

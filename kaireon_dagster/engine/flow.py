@@ -21,6 +21,8 @@ from kaireon_dagster.plan.rows import Rows
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.sources import Reject
 
+_REASONS = 5
+"""Reasons that an error names, the most frequent first."""
 _KINDS = {"quarantine": "quarantined", "filter": "filtered", "duplicate": "deduplicated"}
 
 
@@ -173,9 +175,19 @@ class Flow:
         bad = sum(self.spool.rows.values())
         total = max(self.read, 1)
         if dlq.max_rows is not None and bad > dlq.max_rows:
-            raise BudgetExceeded(bad, self.read, f"maxRows {dlq.max_rows}")
+            raise BudgetExceeded(bad, self.read, f"maxRows {dlq.max_rows}", self._why_bad())
         if dlq.max_pct is not None and bad * 100 > dlq.max_pct * total:
-            raise BudgetExceeded(bad, self.read, f"maxPct {dlq.max_pct}")
+            raise BudgetExceeded(bad, self.read, f"maxPct {dlq.max_pct}", self._why_bad())
+
+    def _why_bad(self) -> str:
+        counts = {
+            f"{c.node}/{c.rule}": self.tally.failed[c.bit]
+            for c in self.program.checks
+            if c.severity == "quarantine"
+        }
+        reasons = {**counts, "not readable": self.rejected}
+        named = sorted(((rows, name) for name, rows in reasons.items() if rows), reverse=True)
+        return ", ".join(f"{name} {rows}" for rows, name in named[:_REASONS])
 
 
 def _refuse_unreadable(rejects: Iterator[Reject]) -> None:

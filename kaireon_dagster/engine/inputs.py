@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import duckdb
@@ -32,11 +33,13 @@ class Inputs:
         leaves: the rows of each input step, by its name.
         scans: open scans of files, by source node.
         staged: rows of staged inputs, as they were recorded.
+        bare: why inputs have no columns, in words.
     """
 
     leaves: dict[str, Rows] = field(default_factory=dict)
     scans: dict[str, Scan] = field(default_factory=dict)
     staged: int = 0
+    bare: list[str] = field(default_factory=list)
 
     @property
     def without_columns(self) -> bool:
@@ -83,6 +86,7 @@ def _open_files(
     source = cast("ir.Source", scope.pipeline.node(relation.node))
     file = hidden.FILE if asks_for_file(scope.pipeline) else None
     if not relation.files:
+        inputs.bare.append(_nobody_came(source))
         inputs.leaves[name] = Rows(name, Columns((), name), source=source.id)
         return
     scan = open_scan(relation.files, source, connection, name, file_name_column=file)
@@ -93,6 +97,8 @@ def _open_files(
         for column, type_ in scan.columns
         if column != file
     )
+    if not columns:
+        inputs.bare.append(f"the files of source {source.id!r} are empty, without a header")
     inputs.scans[source.id] = scan
     inputs.leaves[name] = Rows(
         name,
@@ -101,6 +107,12 @@ def _open_files(
         source=source.id,
         delivered=True,
     )
+
+
+def _nobody_came(source: ir.Source) -> str:
+    config = source.config
+    folder = Path(config.path).resolve()
+    return f"no file in {folder} matches {config.pattern.type} {config.pattern.value!r}"
 
 
 def _empty_is_null(source: ir.Source) -> bool:

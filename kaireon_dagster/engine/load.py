@@ -115,16 +115,19 @@ def _attempt(
 ) -> Outcome:
     with working(scope, step, relations) as (session, inputs):
         if inputs.without_columns:
-            return _nothing(connection, scope, step, spec)
+            return _nothing(connection, scope, step, spec, inputs)
         return _rows(connection, scope, step, spec, session, inputs, sifting)
 
 
-def _nothing(connection: Connection, scope: Scope, step: Step, spec: ir.Target) -> Outcome:
+def _nothing(
+    connection: Connection, scope: Scope, step: Step, spec: ir.Target, inputs: Inputs
+) -> Outcome:
     rules = rule_results(scope, step, None)
     refuse_broken(rules)
     if spec.load_mode == "truncate":
         modes.empty(connection, scope, spec, catalog_of(connection, scope, step).get(spec.table))
-    warning = "no file was delivered, so there was nothing to load"
+    reasons = "; ".join(inputs.bare) or "the staged input has no rows and no columns"
+    warning = f"nothing to load: {reasons}"
     return Outcome(step.name, step.kind, Counts(), rules, spec.schema_, warnings=(warning,))
 
 
