@@ -17,8 +17,7 @@ from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.errors import Terminal, Transient
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.ops.lookup import Lookup, held_type
-from kaireon_dagster.plan.sqltext import ident
-from kaireon_dagster.plan.target import qualified
+from kaireon_dagster.plan.sqltext import ident, qualified
 from kaireon_dagster.plan.types import SqlType
 from kaireon_dagster.state.database import Database
 from kaireon_dagster.state.errors import classify_state, name_state

@@ -13,8 +13,8 @@ from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.writing import Shape, copy_rows
 from kaireon_dagster.plan.hidden import ORIGINAL, SEQUENCE
 from kaireon_dagster.plan.names import load_table
-from kaireon_dagster.plan.sqltext import ident
-from kaireon_dagster.plan.target import Placement, qualified
+from kaireon_dagster.plan.sqltext import ident, qualified
+from kaireon_dagster.plan.target import Placement
 from kaireon_dagster.state.database import Connection
 
 

@@ -16,7 +16,7 @@ from kaireon_dagster.engine.scope import Scope, Settings
 from kaireon_dagster.engine.sifting import sift
 from kaireon_dagster.engine.writing import copy_rows, peek
 from kaireon_dagster.plan.catalog import Table
-from kaireon_dagster.plan.target import qualified
+from kaireon_dagster.plan.sqltext import qualified
 from kaireon_dagster.state.database import Connection
 
 

@@ -35,9 +35,9 @@ from kaireon_dagster.engine.writing import Shape, copy_rows
 from kaireon_dagster.errors import Terminal
 from kaireon_dagster.plan.names import StagedKind, staged_table
 from kaireon_dagster.plan.rows import Rows
-from kaireon_dagster.plan.sqltext import ident
+from kaireon_dagster.plan.sqltext import ident, qualified
 from kaireon_dagster.plan.steps import Step
-from kaireon_dagster.plan.target import Placed, qualified
+from kaireon_dagster.plan.target import Placed
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.errors import wrapped
 

@@ -8,6 +8,7 @@ from kaireon_dagster import ir
 from kaireon_dagster.plan.catalog import Table, TableColumn
 from kaireon_dagster.plan.columns import Column
 from kaireon_dagster.plan.faults import NodeFault
+from kaireon_dagster.plan.sqltext import ident, qualified
 
 
 def require_table(spec: ir.Target, table: Table) -> None:
@@ -104,5 +105,6 @@ def require_unique(spec: ir.Target, table: Table) -> None:
     raise NodeFault(
         spec.id,
         f"upsert needs a unique constraint or index on exactly ({', '.join(spec.upsert_key)}) of "
-        f"{spec.schema_}, and there is none{why}",
+        f"{spec.schema_}, and there is none{why}. To make one: CREATE UNIQUE INDEX ON "
+        f"{qualified(spec.table)} ({', '.join(map(ident, spec.upsert_key))})",
     )

@@ -50,6 +50,15 @@ def ident(name: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(dialect=_DIALECT)
 
 
+def qualified(table: tuple[str, str]) -> str:
+    """Quote a schema and a table in it.
+
+    Raises:
+        SqlTextRefused: as `ident` does.
+    """
+    return f"{ident(table[0])}.{ident(table[1])}"
+
+
 def literal(value: str | int | float | Decimal | bool | None) -> str:
     """Write a constant with the SQL type of its Python type.
 

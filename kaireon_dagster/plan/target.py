@@ -22,7 +22,7 @@ from kaireon_dagster.plan.requirements import (
     require_table,
     require_unique,
 )
-from kaireon_dagster.plan.sqltext import ident
+from kaireon_dagster.plan.sqltext import ident, qualified
 from kaireon_dagster.plan.types import JSONB, TEXT, SqlType
 
 
@@ -267,8 +267,3 @@ def _empty_text(value: str, column: Column, placed: Placed, required: bool) -> s
     if required:
         return f"coalesce({value}, '')" if column.untouched else value
     return f"nullif({value}, '')" if column.type.is_text else value
-
-
-def qualified(table: TableName) -> str:
-    """Schema and table, quoted."""
-    return f"{ident(table[0])}.{ident(table[1])}"
