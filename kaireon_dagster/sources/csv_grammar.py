@@ -46,11 +46,13 @@ class Grammar:
     def __init__(self, dialect: Dialect) -> None:
         self._delimiter = dialect.delimiter.encode()
         self._quote = dialect.quote.encode()
+        self._escape = dialect.escape.encode()
         self._lead = b"" if self._delimiter == b" " else b" ?"
         self._opening = re.compile(self._lead + re.escape(self._quote))
-        self._body = _quoted_body(self._quote, dialect.escape.encode(), self._lead)
-        self._escaped = re.compile(re.escape(dialect.escape.encode()) + rb"(.?)", re.DOTALL)
+        self._body = _quoted_body(self._quote, self._escape, self._lead)
+        self._escaped = re.compile(re.escape(self._escape) + rb"(.?)", re.DOTALL)
         self._unquoted = re.compile(_all_but(self._delimiter, b"\r", b"\n"), re.DOTALL)
+        self._value = self._whole_value()
 
     def read(self, data: bytes, start: int, is_last: bool) -> Record | None:
         """Read the record that begins at `start`.
@@ -74,7 +76,45 @@ class Grammar:
             return None
         return Record(stop, after)
 
+    def _whole_value(self) -> re.Pattern[bytes]:
+        """Match a value without fault and what ends it, so that most records need nothing else."""
+        opening, gap = self._opening.pattern, self._lead and b" *"
+        return re.compile(
+            b"(?:%s%s%s|(?!%s)(%s))(%s|\r\n|\n|\r|\\Z)"
+            % (
+                opening,
+                self._body.pattern,
+                gap,
+                opening,
+                self._unquoted.pattern,
+                re.escape(self._delimiter),
+            ),
+            re.DOTALL,
+        )
+
     def _read_quoted(self, data: bytes, start: int, is_last: bool) -> Record | None:
+        values: list[bytes] = []
+        quoted: list[int] = []
+        place = start
+        while (value := self._value.match(data, place)) is not None:
+            body = value[1]
+            if body is None:
+                values.append(value[2])
+            else:
+                quoted.append(len(values))
+                values.append(self._unescape(body))
+            place, mark = value.end(), value[3]
+            if mark == self._delimiter:
+                continue
+            if place == len(data) and not is_last and mark in (b"", b"\r"):
+                return None
+            return Record(value.start(3), place, values, frozenset(quoted))
+        return self._read_torn(data, start, is_last)
+
+    def _unescape(self, body: bytes) -> bytes:
+        return self._escaped.sub(rb"\1", body) if self._escape in body else body
+
+    def _read_torn(self, data: bytes, start: int, is_last: bool) -> Record | None:
         values: list[bytes] = []
         quoted: list[int] = []
         is_torn = False
@@ -109,7 +149,7 @@ class Grammar:
         place = body.end()
         if self._lead:
             place = _end_of(_SPACES, data, place)
-        value = self._escaped.sub(rb"\1", body[1])
+        value = self._unescape(body[1])
         garbage = _end_of(self._unquoted, data, place)
         return value, garbage, garbage == place
 

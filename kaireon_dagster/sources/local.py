@@ -88,9 +88,10 @@ class LocalStore:
     def archive(self, file: ClaimedFile, folder: str) -> str | None:
         """Move a claimed file below the folder, beside whatever is there."""
         source = Path(file.path)
-        if not source.exists():
+        made = self._made(folder)
+        if not source.exists() or source.parent.samefile(made):
             return None
-        for target in _free_names(self._made(folder) / file.name):
+        for target in _free_names(made / file.name):
             if _move_beside(source, target):
                 _remove_empty(source.parent, source.parent.parent)
                 return str(target)
