@@ -5,6 +5,7 @@ import os
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,15 @@ def test_archiving_is_repeatable_and_overwrites_nothing(tmp_path: Path) -> None:
     texts = {path.name: path.read_text() for path in done.iterdir()}
     assert texts == {"a.csv": "id\n0\n", "a.1.csv": "id\n1\n", "a.2.csv": "id\n2\n"}
     assert list((tmp_path / ".processing").iterdir()) == []
+
+
+def test_a_file_that_lies_where_it_should_go_stays(tmp_path: Path) -> None:
+    fill(tmp_path, "a.csv")
+    node = source(tmp_path)
+    (file,) = claim(node).files
+    (moved,) = archive_files(node, [file], "failure", NOW)
+    assert archive_files(node, [replace(file, path=moved)], "failure", NOW) == ()
+    assert Path(moved).exists()
 
 
 def test_failed_files_go_aside_and_an_archive_node_has_its_own_folder(tmp_path: Path) -> None:
