@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kaireon_dagster.cli.counts import count
 from kaireon_dagster.cli.faults import UsageFault
-from kaireon_dagster.cli.reply import Reply
+from kaireon_dagster.cli.reply import Reply, tell
 from kaireon_dagster.cli.settings import pipelines_folder
 from kaireon_dagster.cli.starter import Draft, FileGroup, draft, group_files
 from kaireon_dagster.cli.starter.writing import document_id, write_document
@@ -37,12 +40,14 @@ def execute(options: argparse.Namespace) -> Reply:
             f"{taken[0]} is there already; --force overwrites it, --stdout writes no file"
         )
     drafts = [draft(group) for group in groups]
+    for warning in (text for found in drafts for text in _warnings(found)):
+        tell(f"warning: {warning}")
     texts = {found.group: _document(found, places[found.group]) for found in drafts}
     if options.stdout:
         data = {"documents": [{"text": text} for text in texts.values()]}
         return Reply(lines=tuple(text.rstrip("\n") for text in texts.values()), data=data)
     for group, text in texts.items():
-        places[group].write_text(text, encoding="utf-8")
+        _write(places[group], text)
     lines = [line for found in drafts for line in _lines(found, places[found.group])]
     facts = [_facts(found, places[found.group]) for found in drafts]
     return Reply(lines=tuple(lines), data={"documents": facts})
@@ -62,13 +67,29 @@ def _document(found: Draft, place: Path) -> str:
 
 def _lines(found: Draft, place: Path) -> list[str]:
     casts = sum(facts.cast is not None for facts in found.columns)
-    key = f"upsert by {', '.join(found.key)}" if found.key else "append: no key was found"
-    lines = [
-        f"{place}: {found.rows:,} rows, {len(found.columns)} columns, {casts} of them with a type; {key}"
-    ]
+    key = f"upsert by {', '.join(found.key)}" if found.key else f"append: {found.why_no_key}"
+    sizes = f"{count(found.rows, 'row')}, {count(len(found.columns), 'column')}"
+    lines = [f"{place}: {sizes}, {casts} of them with a type; {key}"]
     if found.rejects:
-        lines.append(f"  {found.rejects:,} record(s) cannot be read, first {found.first_reject}")
-    return [*lines, f"  next: kaireon-dagster run {place}"]
+        broken = count(found.rejects, "record")
+        lines.append(f"  {broken} cannot be read, first {found.first_reject}")
+    return [*lines, f"  next: kaireon-dagster run {shlex.quote(str(place))}"]
+
+
+def _warnings(found: Draft) -> Iterator[str]:
+    if found.is_without_header:
+        yield (
+            f"{found.group.first}: the first line looks like a row and not like names of columns; "
+            "the document says `header: false`, so the columns are c1, c2, …"
+        )
+
+
+def _write(place: Path, text: str) -> None:
+    try:
+        place.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise UsageFault(f"{place}: cannot be written: {reason}; see --stdout") from None
 
 
 def _facts(found: Draft, place: Path) -> dict[str, Any]:

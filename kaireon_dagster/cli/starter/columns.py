@@ -9,6 +9,7 @@ from typing import Final
 import duckdb
 
 from kaireon_dagster.cli.starter.candidates import FORMATTED, PLAIN, Candidate
+from kaireon_dagster.cli.starter.hints import Hint, find_hint
 from kaireon_dagster.plan.sqltext import ident, literal
 from kaireon_dagster.plan.types import SqlType
 
@@ -20,6 +21,12 @@ _LOOK: Final = 1000
 
 _NEARLY: Final = 0.1
 """With at most this share of misfits a type is still worth a remark."""
+
+_LEAST_SCALE: Final = 4
+"""Decimals that a column of decimals gets at least: a later value with more is rounded."""
+
+_LEAST_PRECISION: Final = 18
+_MOST_DIGITS: Final = 38
 
 _EXACT_DIGITS: Final = 15
 """Significant digits that a double gives back as they were."""
@@ -33,11 +40,13 @@ class Proposal:
         to: data type of the language.
         format: how its values are written, where that is not ISO.
         misfits: values that do not read so.
+        decimals: most decimals of a value, for numeric.
     """
 
     to: str
     format: str | None = None
     misfits: int = 0
+    decimals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class ColumnFacts:
         proposal: the type that fits all values, or nearly all; empty when there is none.
         ambiguous: formats of which several read all values differently.
         marker: the null marker that alone keeps it from being read as another type.
+        hint: what a text looks like that no cast reads as it is.
     """
 
     name: str
@@ -58,6 +68,7 @@ class ColumnFacts:
     proposal: Proposal | None = None
     ambiguous: tuple[str, ...] = ()
     marker: str | None = None
+    hint: Hint | None = None
 
     @property
     def cast(self) -> Proposal | None:
@@ -93,6 +104,8 @@ def _propose(connection: duckdb.DuckDBPyConnection, rows: str, facts: ColumnFact
         fitting += _fitting(connection, rows, column, facts.filled, FORMATTED, stop=False)
     fitting.sort(key=lambda pair: pair[1])
     whole = [c for c, misfits in fitting if not misfits]
+    if not whole and (hint := find_hint(connection, rows, column)):
+        return replace(facts, hint=hint)
     best = _sized(connection, rows, column, *fitting[0]) if fitting else None
     ambiguous = tuple(c.format for c in whole if c.format) if len(whole) > 1 else ()
     return replace(facts, proposal=best, ambiguous=ambiguous)
@@ -152,14 +165,19 @@ def _sized(
         connection,
         f"SELECT max({whole}), max(length(split_part({column}, '{point}', 2))) FROM {rows}",
     )
-    return Proposal(_number_type(digits, decimals, candidate.format), candidate.format, misfits)
+    type_ = _number_type(digits, decimals, candidate.format)
+    return Proposal(type_, candidate.format, misfits, decimals)
 
 
 def _number_type(digits: int, decimals: int, format: str | None) -> str:
     """Room for the numbers of tomorrow: amounts stay exact, measurements become double."""
     if decimals > 6 and digits + decimals <= _EXACT_DIGITS + 1 and format is None:
         return "double"
-    return f"numeric({min(max(18, digits + decimals + 2), 38)},{decimals})"
+    # A written decimal point is to come where the format has one, even if no value shows it yet.
+    wanted = max(decimals, _LEAST_SCALE) if decimals or format else 0
+    scale = max(decimals, min(wanted, _MOST_DIGITS - digits))
+    precision = max(_LEAST_PRECISION, digits + scale + 2)
+    return f"numeric({min(precision, _MOST_DIGITS)},{scale})"
 
 
 def _with_marker(

@@ -12,12 +12,15 @@ from typing import Any, Final, cast
 import duckdb
 
 from kaireon_dagster import ir
+from kaireon_dagster.cli.faults import UsageFault
 from kaireon_dagster.cli.starter.columns import ColumnFacts, measure
-from kaireon_dagster.cli.starter.files import FileGroup, guess_options
+from kaireon_dagster.cli.starter.files import FileGroup
 from kaireon_dagster.cli.starter.keys import find_key
+from kaireon_dagster.cli.starter.options import guess_options
 from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.sources.claim import find_files
 from kaireon_dagster.sources.claimed import ClaimedFile
+from kaireon_dagster.sources.faults import HeaderRefused
 from kaireon_dagster.sources.local import LocalStore
 from kaireon_dagster.sources.scan import open_scan
 
@@ -46,19 +49,47 @@ class Draft:
     columns: tuple[ColumnFacts, ...]
     key: tuple[str, ...]
 
+    @property
+    def is_without_header(self) -> bool:
+        """Whether the first line looks like a row, so that columns have no names."""
+        return self.options.get("header") is False
+
+    @property
+    def why_no_key(self) -> str:
+        """The reason why there is no key."""
+        return "too few rows to tell a key" if self.rows < 2 else "no key was found"
+
 
 def draft(group: FileGroup) -> Draft:
     """Look through all rows of a group of files.
 
     Raises:
-        Terminal: a file or its header cannot be read at all; says which and why.
+        UsageFault: a header cannot be used, or there is no column; says what to do.
+        Terminal: a file cannot be read at all; says which and why.
     """
     options = guess_options(group)
-    found = _look(group, options)
+    try:
+        found = _look(group, options)
+    except HeaderRefused as error:
+        raise UsageFault(_explain_header(error, group.format)) from None
+    if not found.columns:
+        raise UsageFault(f"{group.first}: has no column; a document needs a file with its columns")
     markers = dict.fromkeys(facts.marker for facts in found.columns if facts.marker)
     if markers and group.format in ("csv", "tsv"):
         found = _look(group, {**options, "nullValues": ["", *markers]})
     return found
+
+
+def _explain_header(error: HeaderRefused, format_: str) -> str:
+    lines = [f"{error.file}: {problem}" for problem in error.problems]
+    lines.append("give each column a name of its own in the file, and call this again")
+    if format_ in ("csv", "tsv"):
+        lines.append(
+            "or, where the file has to stay as it is, write a document with `formatOptions: "
+            "{header: false}`: the columns are then c1, c2, … for ops of type rename, and the "
+            "first line is a row"
+        )
+    return "\n".join(lines)
 
 
 def _look(group: FileGroup, options: Mapping[str, Any]) -> Draft:

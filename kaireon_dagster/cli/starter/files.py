@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from kaireon_dagster.cli.faults import UsageFault
+from kaireon_dagster.cli.starter.heads import PACKED, has_no_header, is_packed, read_first_line
+from kaireon_dagster.cli.starter.names import Pattern, choose_pattern, name_together
 
 FORMATS: Final = {
     ".csv": "csv",
@@ -21,10 +23,6 @@ FORMATS: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_PACKED: Final = (".gz", ".zst", ".bz2")
-_DELIMITERS: Final = (",", ";", "\t", "|")
-_MARKS: Final = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +33,15 @@ class FileGroup:
         folder: where they are, as the document will name it.
         names: their names, sorted.
         format: one of the formats that can be read.
+        stem: a name for all of them, in ASCII, that no other group has.
+        pattern: type and value of a pattern that matches the files.
     """
 
     folder: str
     names: tuple[str, ...]
     format: str
+    stem: str
+    pattern: Pattern
 
     @property
     def first(self) -> Path:
@@ -47,58 +49,82 @@ class FileGroup:
         return Path(self.folder, self.names[0])
 
     @property
-    def stem(self) -> str:
-        """A name for all of them: that of the single file, else what their names begin with."""
-        name = self.names[0] if len(self.names) == 1 else _common_start(self.names)
-        return name.split(".")[0].strip("_- ") or Path(self.folder).absolute().name
-
-    @property
-    def pattern(self) -> tuple[str, str]:
-        """Type and value of a pattern that matches the files."""
-        if len(self.names) == 1:
-            name = self.names[0]
-            return ("regex", re.escape(name)) if set(name) & set("*?") else ("glob", name)
-        start = _common_start(self.names)
-        end = _common_start(name[len(start) :][::-1] for name in self.names)[::-1]
-        return "glob", f"{start}*{end}"
-
-
-def _common_start(names: Iterable[str]) -> str:
-    first, *others = names
-    lengths = (_shared(first, other) for other in others)
-    return first[: min(lengths, default=len(first))]
-
-
-def _shared(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    def paths(self) -> tuple[Path, ...]:
+        """All files."""
+        return tuple(Path(self.folder, name) for name in self.names)
 
 
 def group_files(paths: Iterable[Path]) -> tuple[FileGroup, ...]:
     """Put the files together that differ only in their names' middle, such as monthly ones.
 
     Raises:
-        UsageFault: a path is no file, or of no format that can be read.
+        UsageFault: a path is no file, cannot be read, is empty, or of no format that can be read.
     """
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], set[str]] = {}
     for path in paths:
-        format_ = _format(path)
-        groups.setdefault((_folder(path), format_, _shape(path, format_)), []).append(path.name)
-    return tuple(
-        FileGroup(folder, tuple(sorted(set(names))), format_)
-        for (folder, format_, _), names in groups.items()
-    )
+        format_ = _check_file(path)
+        found.setdefault((_folder(path), format_, _shape(path, format_)), set()).add(path.name)
+    return tuple(_groups(found))
 
 
-def _format(path: Path) -> str:
-    if not path.is_file():
-        raise UsageFault(f"{path}: no such file")
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
-    format_ = FORMATS.get(suffixes[-1]) if suffixes else None
-    if format_ is None:
-        known = ", ".join(FORMATS)
-        raise UsageFault(f"{path}: the suffix tells no format; known are {known}, also with .gz")
+def _groups(found: dict[tuple[str, str, str], set[str]]) -> Iterator[FileGroup]:
+    taken: set[str] = set()
+    for (folder, format_, shape), unsorted in found.items():
+        names = tuple(sorted(unsorted))
+        stem = _free(name_together(Path(folder), names), taken)
+        taken.add(stem)
+        is_alike = partial(_is_alike, Path(folder), format_, shape)
+        others = [entry.name for entry in Path(folder).iterdir()] if len(names) > 1 else ()
+        yield FileGroup(folder, names, format_, stem, choose_pattern(names, others, is_alike))
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    tries = (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 2)))
+    return next(name for name in tries if name not in taken)
+
+
+def _is_alike(folder: Path, format_: str, shape: str, name: str) -> bool:
+    try:
+        path = folder / name
+        return _find_format(path) == format_ and _shape(path, format_) == shape
+    except OSError:
+        return False
+
+
+def _check_file(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise UsageFault(f"{path}: is a folder; name the files in it, such as {path}/*.csv")
+        if not path.is_file():
+            raise UsageFault(f"{path}: no such file")
+        format_ = _find_format(path)
+        if format_ is None:
+            known = ", ".join(FORMATS)
+            raise UsageFault(
+                f"{path}: the suffix tells no format; known are {known}, also with .gz"
+            )
+        _check_start(path, format_)
+    except OSError as error:
+        raise UsageFault(
+            f"{path}: cannot be read: {error.strerror or type(error).__name__}"
+        ) from None
     return format_
+
+
+def _check_start(path: Path, format_: str) -> None:
+    start = read_first_line(path)
+    if path.stat().st_size == 0:
+        raise UsageFault(f"{path}: is empty; a document needs a file with its columns")
+    if format_ == "csv" and re.fullmatch(rb"(\xef\xbb\xbf)?sep=.", start, re.IGNORECASE):
+        raise UsageFault(
+            f"{path}: its first line is Excel's `sep=`, which is neither header nor row; remove "
+            "that line from the file, and from those that will come"
+        )
+
+
+def _find_format(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKED]
+    return FORMATS.get(suffixes[-1]) if suffixes else None
 
 
 def _folder(path: Path) -> str:
@@ -109,45 +135,7 @@ def _folder(path: Path) -> str:
 
 def _shape(path: Path, format_: str) -> str:
     """What files must share to be one source: their header, else all but the digits of the name."""
-    if format_ in ("csv", "tsv") and path.suffix.lower() not in _PACKED:
-        return _first_line(path).decode("latin-1")
+    is_text = format_ in ("csv", "tsv") and not is_packed(path)
+    if is_text and not has_no_header(path, format_):
+        return read_first_line(path).decode("latin-1")
     return re.sub(r"\d+", "0", path.name)
-
-
-def _first_line(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.readline(_CHUNK).strip(b"\r\n")
-
-
-def guess_options(group: FileGroup) -> dict[str, object]:
-    """Format options that differ from the usual: delimiter and encoding."""
-    options: dict[str, object] = {}
-    if group.format == "parquet" or group.first.suffix.lower() in _PACKED:
-        return options
-    if group.format == "csv":
-        delimiter = _guess_delimiter(_first_line(group.first).decode("latin-1"))
-        options |= {"delimiter": delimiter} if delimiter != "," else {}
-    if not all(_is_unicode(Path(group.folder, name)) for name in group.names):
-        options["encoding"] = "windows-1252"
-    return options
-
-
-def _guess_delimiter(header: str) -> str:
-    bare = re.sub(r'"[^"]*"', "", header)
-    return max(_DELIMITERS, key=bare.count) if any(d in bare for d in _DELIMITERS) else ","
-
-
-def _is_unicode(path: Path) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as file:
-        data = file.read(_CHUNK)
-        if data.startswith(_MARKS) or b"\x00" in data[:4096]:
-            return True
-        try:
-            while data:
-                decoder.decode(data)
-                data = file.read(_CHUNK)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return False
-    return True

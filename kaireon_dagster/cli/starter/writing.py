@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
+from kaireon_dagster.cli.counts import count
 from kaireon_dagster.cli.starter.columns import ColumnFacts, Proposal
 from kaireon_dagster.cli.starter.drafting import Draft
+from kaireon_dagster.cli.starter.names import transliterate
 
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z_/.][A-Za-z0-9_./-]*")
 _SPECIAL: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -45,11 +49,13 @@ def write_document(draft: Draft, place: str) -> str:
 
 def _head(draft: Draft, place: str) -> Iterator[str]:
     files = ", ".join(draft.group.names[:3]) + (", …" if len(draft.group.names) > 3 else "")
-    yield f"# A starter for {_one_line(files)}: {draft.rows:,} rows, {len(draft.columns)} columns."
+    sizes = f"{count(draft.rows, 'row')}, {count(len(draft.columns), 'column')}"
+    yield f"# A starter for {_one_line(files)}: {sizes}."
     yield "# Read it, change what is wrong, then run it:"
-    yield f"#   kaireon-dagster run {place}"
+    yield f"#   kaireon-dagster run {shlex.quote(place)}"
     if draft.rejects:
-        yield f"# {draft.rejects:,} record(s) cannot be read and will be quarantined, the first at"
+        broken = count(draft.rejects, "record")
+        yield f"# {broken} cannot be read and will be quarantined, the first at"
         yield f"#   {_one_line(draft.first_reject)}"
     yield "kind: pipeline"
     yield 'version: "1.0"'
@@ -65,7 +71,9 @@ def _source(draft: Draft) -> Iterator[str]:
     yield "    kind: source"
     yield "    connector: local_fs"
     yield "    config:"
-    yield f"      path: {_word(draft.group.folder)}"
+    folder = draft.group.folder
+    here = "" if Path(folder).is_absolute() else "  # counted from the folder where it is run"
+    yield f"      path: {_word(folder)}{here}"
     yield f"      pattern: {{type: {type_}, value: {_word(value)}}}"
     yield f"      format: {draft.group.format}"
     yield from _options(draft)
@@ -77,6 +85,8 @@ def _options(draft: Draft) -> Iterator[str]:
     if not draft.options:
         return
     yield "      formatOptions:"
+    if draft.is_without_header:
+        yield "        # The first line looks like a row. If it names the columns, remove `header`."
     for name, value in draft.options.items():
         text = json.dumps(value, ensure_ascii=False)
         yield f"        {name}: {text}{_OPTION_REMARKS.get(name, '')}"
@@ -84,26 +94,34 @@ def _options(draft: Draft) -> Iterator[str]:
 
 _OPTION_REMARKS: Final = {
     "nullValues": "  # they keep columns from being read as numbers; they mean NULL in all columns",
+    "recordsPath": "  # the only list of objects in the file",
     "encoding": "  # not valid UTF-8; look whether letters with accents come out right",
 }
 
 
 def _types(draft: Draft, names: dict[str, str]) -> Iterator[str]:
-    ops = [*_casts(draft.columns), *_renames(names)]
+    casts, renames = [*_casts(draft.columns)], [*_renames(names)]
     remarks = [*_remarks(draft.columns)]
-    if not ops and not remarks:
+    if not casts and not renames and not remarks:
         return
     yield ""
-    if not ops:
+    if not casts and not renames:
         yield from (f"  # {remark}" for remark in remarks)
         return
     yield "  - id: types"
     yield "    kind: transform"
-    yield "    description: Types that every value reads as, and names that need no quotes."
+    yield f"    description: {_describe(draft.columns)}"
     yield "    input: source"
     yield "    ops:"
-    yield from (f"      - {op}" for op in ops)
+    yield from (f"      - {op}" for op in casts)
     yield from (f"      # {remark}" for remark in remarks)
+    yield from (f"      - {op}" for op in renames)
+
+
+def _describe(columns: Iterable[ColumnFacts]) -> str:
+    text = "Types that every value reads as, and names that need no quotes."
+    rounds = any(facts.cast and facts.cast.to.startswith("numeric") for facts in columns)
+    return f"{text} Decimals beyond those of a numeric are rounded." if rounds else text
 
 
 def _casts(columns: Iterable[ColumnFacts]) -> Iterator[str]:
@@ -124,12 +142,19 @@ def _to(type_: str) -> str:
 def _evidence(facts: ColumnFacts, proposal: Proposal) -> str:
     read = facts.filled - proposal.misfits
     how = f" by {proposal.format}" if proposal.format else ""
-    return f"{read:,} of {facts.filled:,} values read as {proposal.to.split('(')[0]}{how}"
+    seen = f"{read:,} of {facts.filled:,} values read as {proposal.to.split('(')[0]}{how}"
+    if not proposal.to.startswith("numeric"):
+        return seen
+    scale = proposal.to.rstrip(")").split(",")[-1]
+    return f"{seen}, with {proposal.decimals} decimals at most; more than {scale} would be rounded"
 
 
 def _remarks(columns: Iterable[ColumnFacts]) -> Iterator[str]:
     for facts in columns:
         name, proposal = _word(facts.name), facts.proposal
+        if facts.hint is not None:
+            yield f"{name} stays text: {facts.hint.looks}; {facts.hint.advice}"
+            yield from (f"  - {op}" for op in facts.hint.write_ops(facts.name))
         if proposal is not None and facts.ambiguous:
             formats = " and ".join(facts.ambiguous)
             yield f"{name} stays text: {formats} both read all values. Choose one, such as"
@@ -155,9 +180,15 @@ def _target(draft: Draft, names: dict[str, str]) -> Iterator[str]:
     if draft.key:
         key = ", ".join(_word(names[name]) for name in draft.key)
         yield "    loadMode: upsert"
-        yield f"    upsertKey: [{key}]  # never empty, and different in all {draft.rows:,} rows"
+        rows = count(draft.rows, "row")
+        yield f"    upsertKey: [{key}]  # never empty, and different in all {rows}"
     else:
-        yield "    # No column and no pair of columns is a key, so each run adds the rows it reads."
+        reason = (
+            "Too few rows to tell a key"
+            if draft.rows < 2
+            else "No column and no pair of columns is a key"
+        )
+        yield f"    # {reason}, so each run adds the rows it reads."
         yield "    loadMode: append"
 
 
@@ -175,7 +206,7 @@ def _tidy_names(columns: Sequence[ColumnFacts]) -> dict[str, str]:
 
 
 def _slug(text: str) -> str:
-    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text)
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", transliterate(text))
     slug = re.sub(r"[^A-Za-z0-9]+", "_", spaced).strip("_").lower()[:_LONGEST_ID]
     return f"_{slug}" if slug[:1].isdigit() else slug
 
