@@ -42,6 +42,11 @@ class Inputs:
     bare: list[str] = field(default_factory=list)
 
     @property
+    def columns(self) -> int:
+        """Columns of all inputs together."""
+        return sum(len(leaf.columns) for leaf in self.leaves.values())
+
+    @property
     def without_columns(self) -> bool:
         """No input has a column: nothing was delivered, so there is nothing to compile for."""
         return all(not leaf.columns.items for leaf in self.leaves.values())

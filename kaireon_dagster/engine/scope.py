@@ -20,7 +20,8 @@ class Settings:
     """Limits of the worker.
 
     Attributes:
-        memory_limit: DuckDB's, as it writes sizes; Arrow batches and encoding come on top.
+        memory_limit: DuckDB's, as it writes sizes; Arrow batches and encoding come on top, and 1 MB for
+            each column where rows have more than 200.
         threads: DuckDB's.
         batch_rows: rows of an Arrow batch, between reading and COPY.
         spill_folder: where DuckDB and the quarantine spool write what does not fit in memory.

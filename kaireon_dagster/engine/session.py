@@ -18,6 +18,10 @@ from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.plan import variables
 from kaireon_dagster.plan.sqltext import literal
 
+# Measured on DuckDB 1.5, which takes several times what 2.0 does.
+_NARROW = 200
+_COLUMN_BYTES = 1 << 20
+
 
 @contextmanager
 def open_session(scope: Scope) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -29,6 +33,17 @@ def open_session(scope: Scope) -> Iterator[duckdb.DuckDBPyConnection]:
             yield connection
         finally:
             connection.close()
+
+
+def make_room(connection: duckdb.DuckDBPyConnection, scope: Scope, columns: int) -> None:
+    """Raise the limit of memory for wide rows: DuckDB holds a vector per column at every stage."""
+    if columns > _NARROW:
+        row = connection.execute(
+            "SELECT parse_formatted_bytes(?)", [scope.settings.memory_limit]
+        ).fetchone()
+        limit = (row[0] if row else 0) + columns * _COLUMN_BYTES
+        connection.execute(f"SET memory_limit = '{limit}B'")
+        connection.execute("SET threads = 1")
 
 
 def _config(scope: Scope, spill: str) -> dict[str, str | bool | int | float | list[str]]:

@@ -16,7 +16,7 @@ from kaireon_dagster.engine.inputs import Inputs, open_inputs
 from kaireon_dagster.engine.outcome import RuleResult
 from kaireon_dagster.engine.relation import Relation
 from kaireon_dagster.engine.scope import Scope
-from kaireon_dagster.engine.session import open_session
+from kaireon_dagster.engine.session import make_room, open_session
 from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.tally import Tally
 from kaireon_dagster.errors import FlowError, Terminal
@@ -54,6 +54,7 @@ def working(
     with open_session(scope) as session:
         try:
             with open_inputs(session, scope, step, relations) as inputs:
+                make_room(session, scope, inputs.columns)
                 try:
                     yield session, inputs
                 except duckdb.Error as error:
