@@ -1,4 +1,4 @@
-"""`plan`: steps, SQL, lineage, and what the targets would become."""
+"""`plan`: steps, columns, lineage, SQL, and what the targets would become."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 
 import duckdb
 
+from kaireon_dagster.cli.counts import count
 from kaireon_dagster.cli.database import find_database
 from kaireon_dagster.cli.documents import read_one
+from kaireon_dagster.cli.foresight import find_missing_features
 from kaireon_dagster.cli.preview import Preview, StepPreview, lineage
 from kaireon_dagster.cli.reply import DONE, FAILED, Reply
 from kaireon_dagster.errors import FlowError
@@ -24,20 +26,25 @@ from kaireon_dagster.state import Database
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("path", metavar="PATH", type=Path, help="a document")
+    parser.add_argument("--sql", action="store_true", help="show the SQL of each step as well")
 
 
 def execute(options: argparse.Namespace) -> Reply:
     """Preview every step of the document."""
     pipeline = read_one(options.path)
+    missing = [str(error) for error in find_missing_features(pipeline)]
     plan = plan_pipeline(pipeline)
     database, without = _database()
     with _session() as session:
         steps = list(Preview(plan, session, database, without).steps())
-    lines = [f"pipeline {pipeline.id}: {len(steps)} steps"]
+    lines = [f"pipeline {pipeline.id}: {count(len(steps), 'step')}"]
+    lines += [f"error: {error}" for error in missing]
     for number, step in enumerate(steps, 1):
-        lines += ["", *_lines(number, step)]
-    data = {"pipeline": pipeline.id, "steps": [_facts(step) for step in steps]}
-    return Reply(FAILED if any(step.error for step in steps) else DONE, tuple(lines), data)
+        lines += ["", *_lines(number, step), *(_sql_lines(step) if options.sql else ())]
+    facts = [_facts(step) for step in steps]
+    data = {"pipeline": pipeline.id, "missing": missing, "steps": facts}
+    failed = missing or any(step.error for step in steps)
+    return Reply(FAILED if failed else DONE, tuple(lines), data)
 
 
 def _database() -> tuple[Database | None, str]:
@@ -67,7 +74,8 @@ def _lines(number: int, preview: StepPreview) -> Iterator[str]:
     reads = f"  reads {', '.join(step.inputs)}" if step.inputs else ""
     yield f"{number}. {step.name}  {step.kind}{reads}"
     if preview.files:
-        yield f"   {len(preview.files)} file(s) match: {_few(preview.files)}"
+        matching = count(len(preview.files), "file matches", "files match")
+        yield f"   {matching}: {_few(preview.files)}"
     for note in preview.notes:
         yield f"   note: {note}"
     if preview.error:
@@ -80,6 +88,10 @@ def _lines(number: int, preview: StepPreview) -> Iterator[str]:
         for column in preview.compiled.program.columns:
             came_from = f"  <- {', '.join(origins[column.name])}" if origins[column.name] else ""
             yield f"     {column.name}  {column.type.postgres}{came_from}"
+
+
+def _sql_lines(preview: StepPreview) -> Iterator[str]:
+    if preview.compiled is not None:
         yield "   SQL in the worker:"
         yield from (f"     {line}" for line in preview.compiled.program.sql().splitlines())
 

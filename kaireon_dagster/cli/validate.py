@@ -8,14 +8,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kaireon_dagster.cli.documents import load_documents
+from kaireon_dagster.cli.counts import count
+from kaireon_dagster.cli.faults import UsageFault
 from kaireon_dagster.cli.reply import DONE, INVALID, Reply, tell
-from kaireon_dagster.cli.settings import pipelines_folder
+from kaireon_dagster.cli.settings import pipelines_folder, streaming_enabled
 from kaireon_dagster.ir import (
     BrokenDocument,
     Document,
+    FolderMissing,
     LoadedDocument,
     UnknownKeyWarning,
+    load_paths,
 )
 
 
@@ -40,9 +43,12 @@ def execute(options: argparse.Namespace) -> Reply:
     """Read the documents and report their problems."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnknownKeyWarning)
-        documents = tuple(_load(options.paths or [pipelines_folder()], options.unknown_keys))
+        documents = _load(options.paths or [pipelines_folder()], options.unknown_keys)
     for warning in caught:
         tell(f"warning: {warning.message}")
+    for document in documents:
+        for text in _find_warnings(document):
+            tell(f"warning: {document.path}: {text}")
     broken = [document for document in documents if isinstance(document, BrokenDocument)]
     return Reply(
         INVALID if broken or not documents else DONE,
@@ -51,9 +57,30 @@ def execute(options: argparse.Namespace) -> Reply:
     )
 
 
-def _load(paths: Iterable[Path], unknown_keys: Any) -> Iterator[Document]:
-    for path in paths:
-        yield from load_documents(path, unknown_keys)
+def _load(paths: Iterable[Path], unknown_keys: Any) -> tuple[Document, ...]:
+    try:
+        documents = load_paths(paths, streaming=streaming_enabled(), unknown_keys=unknown_keys)
+    except FolderMissing as error:
+        raise UsageFault(str(error)) from None
+    return tuple(_look_further(document) for document in documents)
+
+
+def _look_further(document: Document) -> Document:
+    # Here, since it brings the engine along, which the help of this command has no use for.
+    from kaireon_dagster.cli.foresight import find_sure_faults
+
+    if isinstance(document, BrokenDocument):
+        return document
+    problems = tuple(find_sure_faults(document.pipeline))
+    return BrokenDocument(document.path, problems) if problems else document
+
+
+def _find_warnings(document: Document) -> Iterator[str]:
+    from kaireon_dagster.cli.foresight import find_missing_features
+
+    if isinstance(document, LoadedDocument):
+        for missing in find_missing_features(document.pipeline):
+            yield f"node {missing.node!r}: {missing.feature} cannot run in this release"
 
 
 def _lines(broken: Iterable[BrokenDocument]) -> Iterator[str]:
@@ -65,11 +92,11 @@ def _lines(broken: Iterable[BrokenDocument]) -> Iterator[str]:
 def _summary(documents: tuple[Document, ...], broken: list[BrokenDocument]) -> str:
     if not documents:
         return "no document found; documents end in .json, .yaml or .yml"
-    count = f"{len(documents)} document{'s' if len(documents) > 1 else ''}"
+    seen = count(len(documents), "document")
     if not broken:
-        return f"{count}, no problem"
+        return f"{seen}, no problem"
     problems = sum(len(document.problems) for document in broken)
-    return f"{count}, {problems} problem{'s' if problems > 1 else ''} in {len(broken)} of them"
+    return f"{seen}, {count(problems, 'problem')} in {len(broken)} of them"
 
 
 def _facts(document: Document) -> dict[str, Any]:
@@ -79,6 +106,7 @@ def _facts(document: Document) -> dict[str, Any]:
             "id": document.pipeline.id,
             "valid": True,
             "problems": [],
+            "warnings": list(_find_warnings(document)),
         }
     problems = [{"path": p.path, "message": p.message} for p in document.problems]
-    return {"path": str(document.path), "valid": False, "problems": problems}
+    return {"path": str(document.path), "valid": False, "problems": problems, "warnings": []}

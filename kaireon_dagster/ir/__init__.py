@@ -36,6 +36,7 @@ from kaireon_dagster.ir.loading import (
     LoadedDocument,
     find_documents,
     load_folder,
+    load_paths,
 )
 from kaireon_dagster.ir.model_ops import GeoResolve, LanguageDetect, SentimentScore, VectorEmbed
 from kaireon_dagster.ir.node import Consumer, Node
@@ -197,6 +198,7 @@ __all__ = [
     "freeze",
     "json_schema",
     "load_folder",
+    "load_paths",
     "parse_document",
     "read_document",
     "read_operand",

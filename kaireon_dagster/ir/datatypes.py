@@ -34,8 +34,14 @@ _OTHER_NAMES = {
     "string": "text",
     "varchar": "text",
     "char": "text",
-    "decimal": "numeric(p,s)",
-    "number": "numeric(p,s)",
+    "decimal": "numeric(12,2)",
+    "dec": "numeric(12,2)",
+    "number": "numeric(12,2)",
+    "money": "numeric(12,2)",
+    "numeric": "numeric(12,2)",
+    "character varying": "text",
+    "smallint": "integer",
+    "double precision": "double",
     "float": "double",
     "float8": "double",
     "real": "double",
@@ -44,6 +50,7 @@ _OTHER_NAMES = {
     "timestamp with time zone": "timestamptz",
     "json": "jsonb",
 }
+_SIZES = re.compile(r"\s*\w+\s*(\(\s*\d{1,2}\s*(?:,\s*\d{1,2}\s*)?\))\s*")
 _NUMERIC = re.compile(r"numeric(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?")
 
 
@@ -54,8 +61,18 @@ def find_datatype_fault(text: str) -> str | None:
         return _find_numeric_fault(numeric[1], numeric[2])
     if text in DATA_TYPES and "(" not in text:
         return None
-    base = text.split("(")[0].strip().casefold()
-    return unknown("data type", text, DATA_TYPES, hint=_OTHER_NAMES.get(base))
+    hint = _translate(text)
+    fault = unknown("data type", text, DATA_TYPES, hint=hint)
+    if "(" in text and ")" not in text:
+        # In a flow mapping of YAML the comma between precision and scale ends the value.
+        return f'{fault} Put it in quotes: to: "{hint or "numeric(12,2)"}"'
+    return fault
+
+
+def _translate(text: str) -> str | None:
+    hint = _OTHER_NAMES.get(text.split("(")[0].strip().casefold())
+    sizes = _SIZES.fullmatch(text)
+    return f"numeric{sizes[1]}" if sizes and hint and hint.startswith("numeric") else hint
 
 
 def _find_numeric_fault(precision: str | None, scale: str | None) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -60,9 +61,25 @@ def load_folder(
     Raises:
         FolderMissing: the path does not exist.
     """
-    if not path.exists():
-        raise FolderMissing(path)
-    documents = [_load(file, streaming, unknown_keys) for file in find_documents(path)]
+    return load_paths([path], streaming=streaming, unknown_keys=unknown_keys)
+
+
+def load_paths(
+    paths: Iterable[Path], *, streaming: bool = False, unknown_keys: UnknownKeys = "error"
+) -> tuple[Document, ...]:
+    """Read documents and folders of them as one set, as `load_folder` does; each file once.
+
+    Raises:
+        FolderMissing: for the first path that does not exist.
+    """
+    files: dict[str, Path] = {}
+    for path in paths:
+        if not path.exists():
+            raise FolderMissing(path)
+        for file in find_documents(path):
+            # Unlike Path.resolve, it takes a link to itself, which cannot be read below.
+            files.setdefault(os.path.realpath(file), file)
+    documents = [_load(file, streaming, unknown_keys) for file in files.values()]
     return tuple(_break_shared(documents))
 
 

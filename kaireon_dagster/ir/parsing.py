@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shlex
 import warnings
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from kaireon_dagster.ir.spelling import describe
 from kaireon_dagster.ir.structure import find_structure_problems
 
 UnknownKeys = Literal["error", "warn"]
+_DATA_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz", ".zst", ".bz2")
 SUFFIXES: dict[str, Format] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -59,8 +61,10 @@ def read_document(
     """Read the document in a file; `.json` is JSON, `.yaml` and `.yml` are YAML.
 
     Raises:
-        DocumentInvalid: as `parse_document`, or because the file cannot be read as text.
+        DocumentInvalid: as `parse_document`, or because the file is called like another kind of
+            file, or cannot be read as text.
     """
+    _check_suffix(path)
     return parse_document(
         _read_text(path),
         source=str(path),
@@ -68,6 +72,16 @@ def read_document(
         unknown_keys=unknown_keys,
         streaming=streaming,
     )
+
+
+def _check_suffix(path: Path) -> None:
+    suffix = path.suffix.lower()
+    if not suffix or suffix in SUFFIXES:
+        return
+    message = f"not a Flow document by its suffix; documents end in {', '.join(SUFFIXES)}"
+    if suffix in _DATA_SUFFIXES:
+        message += f"; for a data file: kaireon-dagster init {shlex.quote(str(path))}"
+    raise DocumentInvalid(str(path), (Problem("", message),))
 
 
 def _read_text(path: Path) -> str:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from kaireon_dagster.errors import Problem, quote_allowed
 from kaireon_dagster.ir.base import Location
 from kaireon_dagster.ir.paths import write_path
-from kaireon_dagster.ir.places import Place, fields_by_key, find_place, read_tags, words_in
+from kaireon_dagster.ir.places import (
+    Place,
+    fields_by_key,
+    find_place,
+    models_in,
+    read_tags,
+    words_in,
+)
 from kaireon_dagster.ir.spelling import describe, quote, unknown
 
 # What the discriminator of a union means, by the key that the union stands under.
@@ -22,6 +32,13 @@ _NOUNS = {
     "preHook": "hook type",
     "postHook": "hook type",
 }
+# Objects that are often written as the one word that matters in them.
+_SHAPES = {
+    "pattern": "{{type: glob, value: {}}}",
+    "schedule": "{{kind: cron, expression: {}}}",
+    "metadata": "{{name: {}}}",
+}
+_LONGEST_EXAMPLE = 60
 _EXPECTED = {
     "string_type": "a string",
     "int_type": "a whole number",
@@ -60,7 +77,9 @@ def _describe(detail: ErrorDetails, place: Place) -> tuple[Location, str]:
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _describe_tag(detail, place)
     if kind in _EXPECTED:
-        return place.location, f"expected {_EXPECTED[kind]}, found {describe(detail['input'])}"
+        found = detail["input"]
+        message = f"expected {_EXPECTED[kind]}, found {describe(found)}"
+        return place.location, message + _show_shape(place, found)
     writer = _WRITERS.get(kind)
     return place.location, writer(detail, place) if writer else detail["msg"]
 
@@ -68,6 +87,8 @@ def _describe(detail: ErrorDetails, place: Place) -> tuple[Location, str]:
 def _describe_tag(detail: ErrorDetails, place: Place) -> tuple[Location, str]:
     key = str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
     found = detail["input"]
+    if not isinstance(found, dict) and (shape := _show_shape(place, found)):
+        return place.location, f"expected an object, found {describe(found)}{shape}"
     location = (*place.location, key)
     allowed = tuple(dict.fromkeys(read_tags(model)[0] for model in place.members))
     if not isinstance(found, dict) or key not in found:
@@ -75,6 +96,14 @@ def _describe_tag(detail: ErrorDetails, place: Place) -> tuple[Location, str]:
     if not isinstance(found[key], str):
         return location, f"expected a string, found {describe(found[key])}"
     return location, unknown(_noun(place), found[key], allowed)
+
+
+def _show_shape(place: Place, found: Any) -> str:
+    """Say how to write as an object what the document writes as a word, where that is plain."""
+    shape = _SHAPES.get(_last_key(place))
+    if shape is None or not isinstance(found, str) or len(found) > _LONGEST_EXAMPLE:
+        return ""
+    return f"; write {shape.format(json.dumps(found, ensure_ascii=False))}"
 
 
 def _noun(place: Place) -> str:
@@ -89,8 +118,20 @@ def _write_missing(detail: ErrorDetails, place: Place) -> str:
 
 
 def _write_unknown_key(detail: ErrorDetails, place: Place) -> str:
-    allowed = tuple(fields_by_key(place.owner)) if place.owner else ()
-    return unknown("key", str(place.location[-1]), allowed)
+    fields = fields_by_key(place.owner) if place.owner else {}
+    key = str(place.location[-1])
+    if re.fullmatch(r"\d+\)", key):
+        return f"unknown key {quote(key)}; put the value before it, with its comma, in quotes"
+    # A key of exactly one object beside it is not misspelt, but one level too high.
+    homes = [name for name, field in fields.items() if _takes(field, key)]
+    if len(homes) == 1:
+        return f"unknown key {quote(key)}; it belongs in {homes[0]!r}"
+    return unknown("key", key, tuple(fields))
+
+
+def _takes(field: FieldInfo, key: str) -> bool:
+    models = tuple(models_in(field.annotation))
+    return len(models) == 1 and key in fields_by_key(models[0])
 
 
 def _write_literal(detail: ErrorDetails, place: Place) -> str:
@@ -98,7 +139,8 @@ def _write_literal(detail: ErrorDetails, place: Place) -> str:
     found = detail["input"]
     if isinstance(found, str):
         return unknown(str(_last_key(place)), found, words)
-    return f"found {describe(found)}; allowed: {quote_allowed(words)}"
+    quotes = "; write it in quotes" if str(found) in words else ""
+    return f"found {describe(found)}; allowed: {quote_allowed(words)}{quotes}"
 
 
 def _last_key(place: Place) -> str:

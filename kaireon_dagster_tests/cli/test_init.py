@@ -97,7 +97,7 @@ def test_ambiguous_dates_stay_text_with_advice(call: Call, folder: Path) -> None
 def test_a_null_marker_is_declared_where_it_hides_numbers(call: Call, folder: Path) -> None:
     (folder / "a.csv").write_text("id,delay\n1,NA\n2,5\n3,-7\n")
     pipeline = starter(call, "a.csv")
-    assert pipeline.sources[0].config.format_options.null_values == ("", "NA")  # type: ignore[union-attr]
+    assert pipeline.sources[0].config.format_options.null_values == ("", "NA")
     assert casts(pipeline) == {"id": "integer", "delay": "integer"}
 
 
@@ -105,7 +105,7 @@ def test_dialect_encoding_and_packing_are_found(call: Call, folder: Path) -> Non
     (folder / "a.csv").write_bytes("id;name\n1;Zoë\n2;Ian\n".encode("windows-1252"))
     (folder / "b.csv.gz").write_bytes(gzip.compress(b"id,name\n1,Zoe\n2,Ian\n"))
     (folder / "c.tsv").write_text("id\tname\n1\tZoë\n2\tIan\n")
-    options: Any = starter(call, "a.csv").sources[0].config.format_options  # type: ignore[union-attr]
+    options: Any = starter(call, "a.csv").sources[0].config.format_options
     assert (options.delimiter, options.encoding) == (";", "windows-1252")
     assert casts(starter(call, "b.csv.gz")) == {"id": "integer"}
     assert casts(starter(call, "c.tsv")) == {"id": "integer"}
@@ -313,7 +313,7 @@ def test_a_pattern_takes_the_files_to_come_and_none_of_another_kind(
         if not name.startswith("sales"):
             (data / name).write_text("key,word\n1,x\n")
     pipeline = starter(call, *(f"inbox/{name}" for name in names))
-    assert pipeline.sources[0].config.pattern.value == pattern  # type: ignore[union-attr]
+    assert pipeline.sources[0].config.pattern.value == pattern
     assert pipeline.id == stem.replace("FOLDER", "inbox")
     assert pipeline.targets[0].schema_ == f"public.{pipeline.id}"
 
@@ -356,7 +356,7 @@ def test_the_one_list_of_objects_of_a_json_file_holds_the_records(
     call: Call, folder: Path, data: Any, path: str | None
 ) -> None:
     (folder / "a.json").write_text(json.dumps(data))
-    options: Any = starter(call, "a.json").sources[0].config.format_options  # type: ignore[union-attr]
+    options: Any = starter(call, "a.json").sources[0].config.format_options
     assert options.records_path == path
 
 

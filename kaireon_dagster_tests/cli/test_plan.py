@@ -86,3 +86,23 @@ def test_an_invalid_document_is_wrong_usage(call: Call, folder: Path) -> None:
     assert said.code == 2
     assert said.data["error"]["type"] == "DocumentInvalid"
     assert said.data["error"]["problems"]
+
+
+def test_sql_is_shown_when_it_is_asked_for(call: Call, folder: Path) -> None:
+    document = write_orders(folder)
+    short, whole = call("plan", document).out, call("plan", document, "--sql").out
+    for line in ("pipeline orders: 2 steps", "1 file matches: orders-1.csv", "<- files.id"):
+        assert line in short
+        assert line in whole
+    assert 'CREATE TABLE "shop"."orders"' in short
+    assert "SELECT" not in short
+    assert "SQL in the worker:" in whole
+    assert 'RENAME ("id" AS "order_id")' in whole
+
+
+def test_what_cannot_run_yet_fails_the_plan(call: Call, folder: Path) -> None:
+    document = write_orders(folder)
+    document.write_text(document.read_text().replace("loadMode: upsert", "loadMode: cdc_mirror"))
+    said = call("plan", document)
+    assert said.code == 1
+    assert "error: pipeline 'orders', node 'table': loadMode 'cdc_mirror' cannot run" in said.out

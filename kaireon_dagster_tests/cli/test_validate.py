@@ -34,7 +34,13 @@ def test_json_carries_the_same_facts(call: Call, folder: Path) -> None:
     said = call("validate", folder, "--json")
     right, wrong = said.data["documents"]
     assert said.code == 2
-    assert right == {"path": str(folder / "a.yaml"), "id": "orders", "valid": True, "problems": []}
+    assert right == {
+        "path": str(folder / "a.yaml"),
+        "id": "orders",
+        "valid": True,
+        "problems": [],
+        "warnings": [],
+    }
     assert not wrong["valid"]
     assert {"path": "nodes", "message": "required key is missing"} in wrong["problems"]
 
@@ -82,3 +88,73 @@ nodes:
     assert call("validate", "clicks.yaml").code == 2
     monkeypatch.setenv("FLOW_STREAMING_ENABLED", "true")
     assert call("validate", "clicks.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("op", "problem"),
+    [
+        (
+            "{type: expression, field: x, expression: 'uper(customer)'}",
+            "ops[0].expression: expression 'uper(customer)', column 1: there is no function uper "
+            "here; did you mean 'upper' or 'power'?",
+        ),
+        (
+            "{type: filter, condition: 'amount >'}",
+            "ops[0].condition: expression 'amount >', column 8: cannot be parsed here",
+        ),
+        (
+            "{type: cast, field: amount, to: date, format: 'DD.MM'}",
+            "ops[0].format: format 'DD.MM': must tell year, month and day",
+        ),
+    ],
+)
+def test_what_is_wrong_whatever_the_columns_is_found(
+    call: Call, folder: Path, op: str, problem: str
+) -> None:
+    text = ORDERS.replace('{type: cast, field: amount, to: "numeric(12,2)"}', op)
+    (folder / "a.yaml").write_text(text)
+    said = call("validate", "a.yaml")
+    assert said.code == 2
+    assert said.out.splitlines() == [
+        f"a.yaml: nodes[1].{problem}",
+        "1 document, 1 problem in 1 of them",
+    ]
+
+
+def test_a_route_is_looked_at_too(call: Call, folder: Path) -> None:
+    text = ORDERS.replace(
+        "  - id: table\n",
+        "  - {id: b, kind: branch, input: checked, routes: [{name: r, when: 'now() > day'}]}\n"
+        "  - id: table\n",
+    ).replace("input: checked\n    schema", "input: b.r\n    schema")
+    (folder / "a.yaml").write_text(text)
+    said = call("validate", "a.yaml")
+    assert said.code == 2
+    assert "a.yaml: nodes[3].routes[0].when: expression 'now() > day'" in said.out
+
+
+def test_what_cannot_run_yet_is_a_warning(call: Call, folder: Path) -> None:
+    (folder / "a.yaml").write_text(ORDERS.replace("loadMode: upsert", "loadMode: cdc_mirror"))
+    said = call("validate", "a.yaml")
+    assert (said.code, said.out) == (0, "1 document, no problem\n")
+    warning = "node 'table': loadMode 'cdc_mirror' cannot run in this release"
+    assert said.err == f"warning: a.yaml: {warning}\n"
+    assert call("validate", "a.yaml", "--json").data["documents"][0]["warnings"] == [warning]
+
+
+def test_ids_that_clash_between_paths_are_told(call: Call, folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "a.yaml").write_text(ORDERS)
+    said = call("validate", "one", "two/a.yaml", "one/a.yaml")
+    assert said.code == 2
+    assert "one/a.yaml: id: 'orders' is also the id of two/a.yaml" in said.out
+    assert said.out.endswith("2 documents, 2 problems in 2 of them\n")
+
+
+def test_a_data_file_is_sent_to_init(call: Call, folder: Path) -> None:
+    (folder / "my.csv").write_text("id\n1\n")
+    for command in ("validate", "run", "plan"):
+        said = call(command, "my.csv")
+        assert said.code == 2
+        assert "for a data file: kaireon-dagster init my.csv" in said.out + said.err

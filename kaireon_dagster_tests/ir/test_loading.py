@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from kaireon_dagster.errors import Problem
-from kaireon_dagster.ir import BrokenDocument, FolderMissing, LoadedDocument, load_folder
+from kaireon_dagster.ir import (
+    BrokenDocument,
+    FolderMissing,
+    LoadedDocument,
+    load_folder,
+    load_paths,
+)
 from kaireon_dagster_tests.ir.documents import pipeline, stream, target
 from kaireon_dagster_tests.ir.samples import ORDERS
 
@@ -103,3 +109,31 @@ def test_a_thousand_documents_load_in_a_moment(tmp_path: Path) -> None:
     assert all(isinstance(item, LoadedDocument) for item in found)
     assert len(found) == 1000
     assert seconds < 2
+
+
+def test_documents_of_several_paths_are_one_set(tmp_path: Path) -> None:
+    one = write(tmp_path, "one/a.json", pipeline(id="a"))
+    two = write(tmp_path, "two/b.json", pipeline(id="a"))
+    found = load_paths([one, tmp_path / "two", two])
+    assert [(type(item), item.path) for item in found] == [
+        (BrokenDocument, one),
+        (BrokenDocument, two),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("README.md", "documents end in .json, .yaml, .yml"),
+        ("my data.csv", "for a data file: kaireon-dagster init '{path}'"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_by_its_suffix(
+    tmp_path: Path, name: str, advice: str
+) -> None:
+    path = write(tmp_path, name, "a,b\n")
+    (found,) = load_folder(path)
+    assert isinstance(found, BrokenDocument)
+    (problem,) = found.problems
+    assert problem.message.startswith("not a Flow document by its suffix")
+    assert problem.message.endswith(advice.format(path=path))

@@ -49,9 +49,12 @@ WRONG = [
     op(CAST, "field: field names that begin with '_flow_' are reserved", field="_flow_line"),
     op(CAST, "to: unknown data type 'intger'; did you mean 'integer'?", True, to="intger"),
     op(CAST, "to: unknown data type 'varchar(20)'; did you mean 'text'?", True, to="varchar(20)"),
-    op(CAST, "to: unknown data type 'decimal(5,2)'; did you mean 'numeric(p,s)'?", True,
+    op(CAST, "to: unknown data type 'decimal(5,2)'; did you mean 'numeric(5,2)'?", True,
        to="decimal(5,2)"),
-    op(CAST, "to: unknown data type 'numeric(p,s)'; did you mean 'numeric(p,s)'?", True,
+    op(CAST, "to: unknown data type 'decimal'; did you mean 'numeric(12,2)'?", True, to="decimal"),
+    op(CAST, "to: unknown data type 'numeric(12'; did you mean 'numeric(12,2)'? Put it in quotes: "
+       'to: "numeric(12,2)"', True, to="numeric(12"),
+    op(CAST, "to: unknown data type 'numeric(p,s)'; did you mean 'numeric(12,2)'?", True,
        to="numeric(p,s)"),
     op(CAST, "to: precision 39; allowed: 1 to 38", to="numeric(39,2)"),
     op(CAST, "to: precision 0; allowed: 1 to 38", to="numeric(0)"),
@@ -145,3 +148,13 @@ def test_json_values_are_frozen() -> None:
     assert isinstance(node, Transform)
     assert hash(node.ops[0])
     assert node.model_dump(by_alias=True)["ops"][0]["value"] == value
+
+
+def test_a_value_that_yaml_cuts_at_its_comma_is_told_to_need_quotes() -> None:
+    wrong = through(transform({**CAST, "to": "numeric(12", "2)": None}))
+    assert sorted(problems(wrong)) == [
+        "nodes[1].ops[0].to: unknown data type 'numeric(12'; did you mean 'numeric(12,2)'? "
+        'Put it in quotes: to: "numeric(12,2)"',
+        "nodes[1].ops[0][\"2)\"]: unknown key '2)'; put the value before it, with its comma, "
+        "in quotes",
+    ]

@@ -35,13 +35,30 @@ WRONG = [
     wrong(("kind",), "pipline", "kind: unknown kind 'pipline'; did you mean 'pipeline'?"),
     wrong(("version",), GONE, "version: required key is missing; allowed: '1.0'"),
     wrong(("version",), "2.0", "version: unknown version '2.0'; did you mean '1.0'?"),
-    wrong(("version",), 1.0, "version: found 1.0; allowed: '1.0'"),
+    wrong(("version",), 1.0, "version: found 1.0; allowed: '1.0'; write it in quotes"),
+    wrong(
+        ("schedule",),
+        "0 3 * * *",
+        "schedule: expected an object, found a string; "
+        'write {kind: cron, expression: "0 3 * * *"}',
+    ),
+    wrong(
+        ("nodes", 0, "config", "pattern"),
+        "*.csv",
+        "nodes[0].config.pattern: expected an object, found a string; "
+        'write {type: glob, value: "*.csv"}',
+    ),
+    wrong(
+        ("nodes", 0, "config", "delimiter"),
+        ";",
+        "nodes[0].config.delimiter: unknown key 'delimiter'; it belongs in 'formatOptions'",
+    ),
     wrong(("id",), "-x", f"id: found '-x'; allowed: {ID_PATTERN}"),
     wrong(("id",), "", f"id: found ''; allowed: {ID_PATTERN}"),
     wrong(("tenantId",), "", "tenantId: cannot be empty"),
     wrong(("tenantId",), None, "tenantId: expected a string, found null"),
     wrong(("metadata",), GONE, "metadata: required key is missing"),
-    wrong(("metadata",), "x", "metadata: expected an object, found a string"),
+    wrong(("metadata",), "x", "metadata: expected an object, found a string; write {name: \"x\"}"),
     wrong(("metadata", "name"), 5, "metadata.name: expected a string, found 5"),
     wrong(("metadata", "tags"), "a", "metadata.tags: expected a list, found a string"),
     wrong(("metadata", "tags"), ["a", 1], "metadata.tags[1]: expected a string, found 1"),

@@ -269,3 +269,5 @@ _WRITERS: Final[dict[type[exp.Expression], Callable[[Checker, exp.Expression], T
     exp.Trim: Checker._trim,
     exp.Anonymous: Checker._call,
 }
+KINDS: Final = frozenset((*_ARITHMETIC, *_COMPARISONS, *_WRITERS))
+"""The nodes that an expression may be made of."""

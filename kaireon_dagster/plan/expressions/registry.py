@@ -22,16 +22,35 @@ def call(name: str, arguments: Sequence[Typed]) -> Typed:
     Raises:
         Unfit: if there is no such function here, or not for these arguments.
     """
+    entries = _find(name)
+    if isinstance(entries, Form):
+        _check_count(entries, len(arguments))
+        return entries.build(arguments)
+    return choose(entries, arguments).apply(arguments)
+
+
+def check_call(name: str, count: int) -> None:
+    """Check that a function may be called, and with so many arguments.
+
+    Raises:
+        Unfit: if there is no such function here, or none that takes so many.
+    """
+    entries = _find(name)
+    if isinstance(entries, Form):
+        _check_count(entries, count)
+    elif all(len(entry.takes) != count for entry in entries):
+        known = " or ".join(f"{name}({', '.join(entry.takes)})" for entry in entries)
+        raise Unfit(f"there is no {name} of {count} arguments, only {known}")
+
+
+def _find(name: str) -> Form | tuple[Function, ...]:
     reason = _REASONS.get(name)
     if reason is not None:
         raise Unfit(f"{name} is not allowed: {reason}")
     entries = REGISTRY.get(name)
     if entries is None:
         raise Unfit(f"there is no function {name} here", nearest(name, REGISTRY))
-    if isinstance(entries, Form):
-        _check_count(entries, len(arguments))
-        return entries.build(arguments)
-    return choose(entries, arguments).apply(arguments)
+    return entries
 
 
 def _check_count(form: Form, count: int) -> None:
