@@ -143,7 +143,9 @@ class Grammar:
 
     def _read_value(self, data: bytes, start: int) -> tuple[bytes, int, bool]:
         """Read a value in quotes: what it is, where it ends, and whether it is whole."""
-        body = self._body.match(data, start)
+        # Where no quote follows, the pattern would look through all that does, place by place.
+        has_more = data.find(self._quote, start) >= 0
+        body = self._body.match(data, start) if has_more else None
         if body is None:
             return data[start:], len(data), False
         place = body.end()

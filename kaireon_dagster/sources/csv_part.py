@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
+from typing import Final
 
 from kaireon_dagster.sources.csv_grammar import Grammar
 from kaireon_dagster.sources.csv_header import Header
@@ -15,6 +16,9 @@ from kaireon_dagster.sources.rejects import Reject
 from kaireon_dagster.sources.unpack import Ready
 
 Row = list[str | None]
+
+_SAMPLE: Final = 1000
+_MOST_WRONG: Final = 0.05
 
 
 @dataclass(slots=True)
@@ -51,6 +55,11 @@ class CsvPart:
         for located in walked:
             if not located.is_blank or shape.width == 1:
                 yield located, shape.read(located.raw, located.record)
+
+    def begins_well(self) -> bool:
+        """Whether few of the first records are wrong, as in a file that is what it should be."""
+        causes = [isinstance(row, str) for _, row in islice(self.records(), _SAMPLE)]
+        return sum(causes) <= _MOST_WRONG * len(causes)
 
     def lines(self) -> Iterator[int]:
         """Yield the physical line of every record that gives a row."""

@@ -17,8 +17,9 @@ CHUNK: Final = 1 << 20
 
 _LINE_ENDS: Final = re.compile(rb"[\r\n]*")
 
-LONGEST_RECORD: Final = 256 << 20
-"""Bytes of the longest record; a longer one is a quote that was never closed."""
+LONGEST_RECORD: Final = 64 << 20
+"""Bytes of the longest record, several times of which are held; a longer one is a quote that was never
+closed."""
 
 
 @dataclass(frozen=True, slots=True)
