@@ -19,7 +19,7 @@ PROGRAM: Final = "kaireon-dagster"
 COMMANDS: Final = {
     "init": "write a starter document for a data file",
     "validate": "check documents, and say everything that is wrong with them",
-    "plan": "show the steps, the SQL and the lineage of a document; touches nothing",
+    "plan": "show the steps, the lineage and the tables of a document; touches nothing",
     "run": "run one document through its Dagster job",
     "dev": "PostgreSQL and the Dagster UI for the documents in pipelines/",
     "demo": "load the flights of 2013 from New York, and show what happened",

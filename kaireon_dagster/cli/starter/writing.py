@@ -146,7 +146,7 @@ def _evidence(facts: ColumnFacts, proposal: Proposal) -> str:
     if not proposal.to.startswith("numeric"):
         return seen
     scale = proposal.to.rstrip(")").split(",")[-1]
-    return f"{seen}, with {proposal.decimals} decimals at most; more than {scale} would be rounded"
+    return f"{seen}, up to {count(proposal.decimals, 'decimal')}; more than {scale} are rounded"
 
 
 def _remarks(columns: Iterable[ColumnFacts]) -> Iterator[str]:
