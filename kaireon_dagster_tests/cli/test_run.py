@@ -101,8 +101,8 @@ def test_what_init_writes_runs_as_it_is(call: Call, folder: Path, database: Data
         "SELECT order_id, amount::text, day::text, delay, zip FROM public.sales ORDER BY 1",
     )
     assert rows == [
-        (1, "12.50", "2026-03-01", None, "01234"),
-        (2, "7.00", "2026-03-02", 5, "99999"),
+        (1, "12.5000", "2026-03-01", None, "01234"),
+        (2, "7.0000", "2026-03-02", 5, "99999"),
     ]
     again = call("run", "sales.yaml", "--json").data["rows"]
     assert (again["inserted"], again["updated"]) == (0, 2)
