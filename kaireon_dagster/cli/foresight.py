@@ -30,14 +30,19 @@ def find_sure_faults(pipeline: ir.Pipeline) -> Iterator[Problem]:
 
 def find_missing_features(pipeline: ir.Pipeline) -> Iterator[NotYetRunnable]:
     """Yield the parts of the language that the document uses and this release cannot run."""
-    seen = set()
+    yield from _refusals(pipeline, [])
+    # What concerns the whole document is refused before any node, and would hide them all.
+    handling = pipeline.error_handling.model_copy(update={"on_failure": "abort"})
+    nodes_alone = pipeline.model_copy(update={"error_handling": handling})
     for node in pipeline.nodes:
-        try:
-            require_runnable(pipeline, [node])
-        except NotYetRunnable as error:
-            if (error.node, error.feature) not in seen:
-                yield error
-            seen.add((error.node, error.feature))
+        yield from _refusals(nodes_alone, [node])
+
+
+def _refusals(pipeline: ir.Pipeline, nodes: list[ir.AnyNode]) -> Iterator[NotYetRunnable]:
+    try:
+        require_runnable(pipeline, nodes)
+    except NotYetRunnable as error:
+        yield error
 
 
 def _run(location: tuple[str | int, ...], checks: list[_Check]) -> Iterator[Problem]:

@@ -65,7 +65,7 @@ def find_datatype_fault(text: str) -> str | None:
     fault = unknown("data type", text, DATA_TYPES, hint=hint)
     if "(" in text and ")" not in text:
         # In a flow mapping of YAML the comma between precision and scale ends the value.
-        return f'{fault} Put it in quotes: to: "{hint or "numeric(12,2)"}"'
+        return f'{fault} Put it in quotes, such as "numeric(12,2)"'
     return fault
 
 

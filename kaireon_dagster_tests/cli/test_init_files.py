@@ -94,9 +94,10 @@ def test_a_file_that_cannot_be_read_is_told_with_the_reason(
     assert said.err == "kaireon-dagster: a.csv: cannot be read: Permission denied\n"
 
 
-def test_the_separator_line_of_excel_is_told(call: Call, folder: Path) -> None:
-    (folder / "a.csv").write_text("sep=;\nid;v\n1;x\n")
-    said = call("init", "a.csv")
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_the_separator_line_of_excel_is_told(call: Call, folder: Path, name: str) -> None:
+    (folder / name).write_text("sep=;\nid;v\n1;x\n")
+    said = call("init", name)
     assert said.code == 2
     assert "its first line is Excel's `sep=`" in said.err
 
@@ -201,3 +202,11 @@ def test_names_beyond_ascii_and_with_blanks_can_be_pasted(call: Call, folder: Pa
     pipeline = parse_document((folder / "Grosse Marz.yaml").read_text(), source="", format="yaml")
     assert (pipeline.id, pipeline.targets[0].schema_) == ("grosse-marz", "public.grosse_marz")
     assert renames(pipeline) == {"Straße": "strasse"}
+
+
+def test_a_file_that_is_no_text_is_told_without_advice_on_names(call: Call, folder: Path) -> None:
+    (folder / "a.csv").write_bytes(b"id,v\x81\x8d\n1,2\n")
+    said = call("init", "a.csv")
+    assert said.code == 2
+    assert "declare formatOptions.encoding" in said.err
+    assert "name of its own" not in said.err

@@ -134,12 +134,16 @@ def test_a_route_is_looked_at_too(call: Call, folder: Path) -> None:
 
 
 def test_what_cannot_run_yet_is_a_warning(call: Call, folder: Path) -> None:
-    (folder / "a.yaml").write_text(ORDERS.replace("loadMode: upsert", "loadMode: cdc_mirror"))
+    text = ORDERS.replace("loadMode: upsert", "loadMode: cdc_mirror")
+    (folder / "a.yaml").write_text(text + "  onFailure: continue\n")
     said = call("validate", "a.yaml")
     assert (said.code, said.out) == (0, "1 document, no problem\n")
-    warning = "node 'table': loadMode 'cdc_mirror' cannot run in this release"
-    assert said.err == f"warning: a.yaml: {warning}\n"
-    assert call("validate", "a.yaml", "--json").data["documents"][0]["warnings"] == [warning]
+    warnings = [
+        "node 'errorHandling': onFailure 'continue' cannot run in this release",
+        "node 'table': loadMode 'cdc_mirror' cannot run in this release",
+    ]
+    assert said.err.splitlines() == [f"warning: a.yaml: {warning}" for warning in warnings]
+    assert call("validate", "a.yaml", "--json").data["documents"][0]["warnings"] == warnings
 
 
 def test_ids_that_clash_between_paths_are_told(call: Call, folder: Path) -> None:

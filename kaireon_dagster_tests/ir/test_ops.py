@@ -52,8 +52,8 @@ WRONG = [
     op(CAST, "to: unknown data type 'decimal(5,2)'; did you mean 'numeric(5,2)'?", True,
        to="decimal(5,2)"),
     op(CAST, "to: unknown data type 'decimal'; did you mean 'numeric(12,2)'?", True, to="decimal"),
-    op(CAST, "to: unknown data type 'numeric(12'; did you mean 'numeric(12,2)'? Put it in quotes: "
-       'to: "numeric(12,2)"', True, to="numeric(12"),
+    op(CAST, "to: unknown data type 'numeric(12'; did you mean 'numeric(12,2)'? Put it in quotes, such "
+       'as "numeric(12,2)"', True, to="numeric(12"),
     op(CAST, "to: unknown data type 'numeric(p,s)'; did you mean 'numeric(12,2)'?", True,
        to="numeric(p,s)"),
     op(CAST, "to: precision 39; allowed: 1 to 38", to="numeric(39,2)"),
@@ -154,7 +154,7 @@ def test_a_value_that_yaml_cuts_at_its_comma_is_told_to_need_quotes() -> None:
     wrong = through(transform({**CAST, "to": "numeric(12", "2)": None}))
     assert sorted(problems(wrong)) == [
         "nodes[1].ops[0].to: unknown data type 'numeric(12'; did you mean 'numeric(12,2)'? "
-        'Put it in quotes: to: "numeric(12,2)"',
+        'Put it in quotes, such as "numeric(12,2)"',
         "nodes[1].ops[0][\"2)\"]: unknown key '2)'; put the value before it, with its comma, "
         "in quotes",
     ]

@@ -82,6 +82,8 @@ def draft(group: FileGroup) -> Draft:
 
 def _explain_header(error: HeaderRefused, format_: str) -> str:
     lines = [f"{error.file}: {problem}" for problem in error.problems]
+    if not any(problem.startswith("column") for problem in error.problems):
+        return "\n".join(lines)
     lines.append("give each column a name of its own in the file, and call this again")
     if format_ in ("csv", "tsv"):
         lines.append(

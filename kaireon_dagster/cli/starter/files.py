@@ -115,7 +115,7 @@ def _check_start(path: Path, format_: str) -> None:
     start = read_first_line(path)
     if path.stat().st_size == 0:
         raise UsageFault(f"{path}: is empty; a document needs a file with its columns")
-    if format_ == "csv" and re.fullmatch(rb"(\xef\xbb\xbf)?sep=.", start, re.IGNORECASE):
+    if format_ in ("csv", "tsv") and re.fullmatch(rb"(\xef\xbb\xbf)?sep=.", start, re.IGNORECASE):
         raise UsageFault(
             f"{path}: its first line is Excel's `sep=`, which is neither header nor row; remove "
             "that line from the file, and from those that will come"
