@@ -110,6 +110,20 @@ class LookupTooLarge(Terminal):
         )
 
 
+class LookupNotFinite(Terminal):
+    """A lookup column with dates or times that a worker cannot hold."""
+
+    def __init__(self, node: str, table: str, column: str) -> None:
+        super().__init__(node, table, column)
+        self.node, self.table, self.column = node, table, column
+
+    def __str__(self) -> str:
+        return (
+            f"node {self.node!r}: column {self.column!r} of lookup table {self.table} holds infinity, or "
+            "a time after the year 290000; look up a view of it that writes such values otherwise"
+        )
+
+
 class CountsDisagree(Terminal):
     """The books do not balance: a fault of this package, never of the data."""
 

@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 from psycopg.conninfo import make_conninfo
 
-from kaireon_dagster.engine.errors import LookupNotUnique, LookupTooLarge
+from kaireon_dagster.engine.errors import LookupNotFinite, LookupNotUnique, LookupTooLarge
 from kaireon_dagster.engine.relation import StagedTable
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.errors import Terminal, Transient
@@ -31,6 +31,7 @@ _NATIVE = (
     "real",
     "date",
     "timestamp",
+    "timestamptz",
     "text",
 )
 """Types that ADBC brings in the worker's own form; the others come as their text."""
@@ -187,6 +188,9 @@ def load_lookup(
         )
         connection.unregister("flow_fetched")
     _require_small(connection, lookup, limit)
+    for name, type_ in columns:
+        if type_.name in ("date", "timestamp", "timestamptz"):
+            _require_finite(connection, lookup, name)
     if lookup.key:
         _require_unique(connection, lookup)
 
@@ -195,6 +199,17 @@ def _require_small(connection: duckdb.DuckDBPyConnection, lookup: Lookup, limit:
     count = connection.execute(f"SELECT count(*) FROM {ident(lookup.view)}").fetchone()
     if count and count[0] > limit:
         raise LookupTooLarge(lookup.node, ".".join(lookup.table), limit)
+
+
+def _require_finite(connection: duckdb.DuckDBPyConnection, lookup: Lookup, column: str) -> None:
+    # ADBC counts from 1970 and not from 2000 as PostgreSQL does; the largest values turn over, and
+    # come out earlier than any that PostgreSQL has.
+    found = connection.execute(
+        f"SELECT 1 FROM {ident(lookup.view)} "
+        f"WHERE NOT isfinite({ident(column)}) OR {ident(column)} < DATE '4714-11-24 (BC)' LIMIT 1"
+    ).fetchone()
+    if found:
+        raise LookupNotFinite(lookup.node, ".".join(lookup.table), column)
 
 
 def _require_unique(connection: duckdb.DuckDBPyConnection, lookup: Lookup) -> None:
