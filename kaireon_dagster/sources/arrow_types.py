@@ -46,8 +46,10 @@ _KINDS: Final = (
     (pa.types.is_time, TIME),
     (pa.types.is_string, TEXT),
     (pa.types.is_large_string, TEXT),
+    (pa.types.is_string_view, TEXT),
     (pa.types.is_binary, BYTEA),
     (pa.types.is_large_binary, BYTEA),
+    (pa.types.is_binary_view, BYTEA),
     (pa.types.is_fixed_size_binary, BYTEA),
 )
 

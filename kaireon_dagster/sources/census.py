@@ -32,7 +32,7 @@ class Census:
         feeds: number of LF.
         pairs: number of CRLF.
         long_line: whether there is a block without line end.
-        open_quote: whether a quote may stay open over a whole block.
+        open_quote: whether a quote may stay open over a whole block, or to the end.
     """
 
     nuls: bool = False
@@ -72,6 +72,7 @@ def take_census(path: Path, dialect: Dialect) -> Census:
             if census.nuls or census.boms or census.open_quote:
                 return census
             before = bytes(block[-2:])
+    census.open_quote = quotes.is_open_at_end()
     return census
 
 
@@ -105,22 +106,33 @@ class _QuoteWatch:
         self._quote = dialect.quote.encode()
         self._delimiter = dialect.delimiter.encode()
         self._runs = re.compile(b"(?:%s)+" % re.escape(self._quote))
-        self._holder = b""
-        self._is_judged = True
-        self._may_be_open = False
+        self._last = b""
+        self._may_be_open: bool | None = False
         self._cut = b""
 
     def is_open_over(self, block: bytearray) -> bool:
         """Whether a quote may be open before this block and not closed in it."""
-        if not self._quote:
+        if not self._quote or self._note(self._join(block)):
             return False
-        text = self._join(block)
-        if self._has_odd_run(text):
-            self._holder, self._is_judged = bytes(text), False
-            return False
-        if not self._is_judged:
-            self._may_be_open, self._is_judged = self._opens_at_last(self._holder), True
-        return self._may_be_open and len(block) == BLOCK
+        return self._judge() and len(block) == BLOCK
+
+    def is_open_at_end(self) -> bool:
+        """Whether a quote may be open where the file ends."""
+        self._note(self._cut)
+        return self._judge()
+
+    def _note(self, text: bytes | bytearray) -> bool:
+        """Remember a text with an odd run; whether it has one."""
+        has_odd_run = bool(self._quote) and self._has_odd_run(text)
+        if has_odd_run:
+            # Judged when it matters, which in most files is once.
+            self._last, self._may_be_open = bytes(text), None
+        return has_odd_run
+
+    def _judge(self) -> bool:
+        if self._may_be_open is None:
+            self._may_be_open = self._opens_at_last(self._last)
+        return self._may_be_open
 
     def _join(self, block: bytearray) -> bytes | bytearray:
         """Put a run of quotes that a block's edge cuts, and the byte before it, into the next."""

@@ -18,7 +18,13 @@ from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.columns import merge_names
 from kaireon_dagster.sources.csv_header import Header, read_header
 from kaireon_dagster.sources.csv_part import CsvPart
-from kaireon_dagster.sources.csv_sql import LONGEST_LINE, drop_rejects, read_csv, select_wrong
+from kaireon_dagster.sources.csv_sql import (
+    LONGEST_LINE,
+    drop_rejects,
+    read_all_columns,
+    read_csv,
+    select_wrong,
+)
 from kaireon_dagster.sources.dialect import Dialect
 from kaireon_dagster.sources.faults import FileBroken
 from kaireon_dagster.sources.line_index import LineIndex
@@ -144,10 +150,12 @@ class CsvScan:
         if not group[0].is_clean:
             return self._views.stream(read_carefully(group[0]))
         rejects = self._views.reserve()
+        shape = group[0].header.shape
         for statement in drop_rejects(rejects):
             self._views.drop_later(statement)
         self._tables.append(rejects)
-        return read_csv([part.ready.path for part in group], group[0].header.shape, rejects)
+        scanned = read_csv([part.ready.path for part in group], shape, rejects)
+        return f"{scanned} WHERE {read_all_columns(shape)}"
 
     def _note_wrong(self) -> None:
         clean = {str(part.ready.path): part for part in self._parts if part.is_clean}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kaireon_dagster.plan.sqltext import ident, literal
+from kaireon_dagster.sources.buffers import find_buffer_size
 from kaireon_dagster.sources.csv_rows import Shape
 
 LONGEST_LINE: Final = 16 << 20
@@ -38,7 +39,7 @@ def read_csv(paths: Sequence[Path], shape: Shape, rejects: str) -> str:
         "hive_partitioning": "false",
         "strict_mode": "true",
         "max_line_size": str(LONGEST_LINE),
-        "buffer_size": str(_BUFFER),
+        "buffer_size": str(find_buffer_size(paths, _BUFFER)),
         # Side by side, a stretch of the file that begins with two wrong records is lost, unsaid.
         "parallel": "false",
         "store_rejects": "true",
@@ -48,6 +49,15 @@ def read_csv(paths: Sequence[Path], shape: Shape, rejects: str) -> str:
     given = ", ".join(f"{name} = {value}" for name, value in options.items())
     files = ", ".join(literal(str(path)) for path in paths)
     return f"read_csv([{files}], {given})"
+
+
+def read_all_columns(shape: Shape) -> str:
+    """Write a condition that holds for every row and needs every column.
+
+    Left to itself DuckDB reads only the columns that somebody selects, and then finds nothing
+    wrong with the others: which records are rejected would depend on the query.
+    """
+    return f"coalesce({', '.join(f'c{place}' for place in range(shape.width))}, '') IS NOT NULL"
 
 
 def select_wrong(rejects: str) -> str:

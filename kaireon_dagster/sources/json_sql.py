@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from kaireon_dagster.plan.sqltext import ident, literal
+from kaireon_dagster.sources.buffers import find_buffer_size
 from kaireon_dagster.sources.csv_sql import LONGEST_LINE
 
 # A control character cannot stand in JSON unescaped, so it never cuts a good line in two.
@@ -39,11 +40,14 @@ _DEEP: Final = 100
 
 def read_lines(path: Path) -> str:
     """Write a relation of the lines of a file, one column `line`; NULL for a blank one."""
+    size = find_buffer_size([path], 2 * LONGEST_LINE)
+    # `parallel` as for delimited files: side by side, lines beside wrong ones are lost.
     return (
         f"read_csv([{literal(str(path))}], columns = {{'line': 'VARCHAR'}}, auto_detect = false, "
         f"header = false, delim = {literal(_NO_DELIMITER)}, quote = '', escape = '', "
         "nullstr = [''], strict_mode = true, compression = 'none', hive_partitioning = false, "
-        f"ignore_errors = true, max_line_size = {LONGEST_LINE}, buffer_size = {2 * LONGEST_LINE})"
+        f"ignore_errors = true, max_line_size = {LONGEST_LINE}, buffer_size = {size}, "
+        "parallel = false)"
     )
 
 

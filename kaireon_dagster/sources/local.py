@@ -33,7 +33,8 @@ class LocalStore:
     """
 
     def __init__(self, path: str) -> None:
-        self._root = Path(path)
+        # Steps of one run may run in other working folders.
+        self._root = Path(path).absolute()
 
     def list(self) -> Iterator[Entry]:
         """Yield the files of the folder in the order of the file system.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,7 +33,7 @@ _NOT_FINITE: Final = "NaN or Infinity inside a list or struct, which JSON does n
 _IN_JSON: Final = r"[:,\[]-?(?:NaN|Infinity)"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ParquetPart:
     """One file with its columns.
 
@@ -43,7 +43,6 @@ class ParquetPart:
         columns: name and type of each column in file order.
         with_floats: the jsonb columns in which NaN can stand.
         rows: number of rows in the file.
-        has_rejects: whether a row was passed over while the view was drained.
     """
 
     file: ClaimedFile
@@ -51,7 +50,6 @@ class ParquetPart:
     columns: dict[str, SqlType]
     with_floats: frozenset[str]
     rows: int
-    has_rejects: bool = field(default=False)
 
     def conditions(self) -> Iterator[tuple[str, str]]:
         """Yield what makes a row unreadable, as SQL, and its cause."""
@@ -133,21 +131,18 @@ class ParquetScan:
         values = [f"{_value(part, name, kind)} AS {ident(name)}" for name, kind in known.items()]
         if file_name_column is not None:
             values.append(f"{literal(part.file.label)} AS {ident(file_name_column)}")
-        conditions = " OR ".join(condition for condition, _ in part.conditions())
-        relation = f"FROM {_read_parquet(part)}"
-        if not conditions:
-            return f"SELECT {', '.join(values)} {relation}"
-        note = ident(self._views.function(lambda _: _note_reject(part)))
-        # The function is called for the rows that are passed over, and for no other.
-        keep = f"CASE WHEN {conditions} THEN {note}('') IS NOT NULL ELSE true END"
-        return f"SELECT {', '.join(values)} {relation} WHERE {keep}"
+        unreadable = " OR ".join(condition for condition, _ in part.conditions()) or "false"
+        return (
+            f"SELECT {', '.join(values)} FROM {_read_parquet(part)} "
+            f"WHERE ({unreadable}) IS NOT TRUE"
+        )
 
     def _find_rejects(self, part: ParquetPart) -> Iterator[tuple[int, str, str]]:
-        if not part.has_rejects:
-            return
         cases = " ".join(
             f"WHEN {condition} THEN {literal(cause)}" for condition, cause in part.conditions()
         )
+        if not cases:
+            return
         columns = ", ".join(ident(name) for name in part.columns)
         packed = ", ".join(f"{ident(name)} := {ident(name)}" for name in part.columns)
         yield from self._views.fetch(
@@ -220,7 +215,3 @@ def _value(part: ParquetPart, name: str, kind: SqlType) -> str:
 def _read_parquet(part: ParquetPart, *options: str) -> str:
     given = ", ".join((literal(str(part.path)), "hive_partitioning = false", *options))
     return f"read_parquet({given})"
-
-
-def _note_reject(part: ParquetPart) -> None:
-    part.has_rejects = True

@@ -24,13 +24,17 @@ def census(folder: Path, data: bytes, **options: str) -> Census:
         b"a,b\r\n1,2\r\n",
         b"a,b\r1,2\r",
         LINES * 3,
+        b'a,b\n1,""\n',
+        b'a,b\n1,"x"',
+        b'a,b\n1,"say ""x"""',
+        b'a,b\n1,""',
         LINES + b'"x",1\n' + LINES * 3,
         LINES + b'1,"say ""x"""\n' + LINES * 3,
         (b'1,"",2\n' * 150_000) * 3,
         *(LINES[:place] + b'1,"",2\n' * 450_000 for place in range(8)),
         LINES + b'5" pipe,1\n' + LINES * 3,
     ],
-    ids=range(18),
+    ids=range(22),
 )
 def test_clean_files_are_clean(tmp_path: Path, data: bytes) -> None:
     assert census(tmp_path, data).is_clean
@@ -92,8 +96,13 @@ EMPTIES = b'1,"",2\n' * 450_000
         FILL[: BLOCK - 1] + b'"""' + b"x\n" * BLOCK,
         FILL + b'"""' + b"x\n" * BLOCK,
         LINES + b'1, "open\n' + LINES * 3,
+        b'a,b\n1,2\n3,"x\n4,5\n',
+        b'a,b\n1,"x ""y""\n',
+        b'a,b\n1,"',
+        b'a,b\n1,"""',
+        b'a,b\n"x"y,"\n',
     ],
-    ids=range(9),
+    ids=range(14),
 )
 def test_a_quote_that_may_stay_open_is_found(tmp_path: Path, data: bytes) -> None:
     assert census(tmp_path, data).open_quote

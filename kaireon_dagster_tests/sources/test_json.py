@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kaireon_dagster.sources import FileBroken, HeaderRefused, json_document, json_part, json_scan
+from kaireon_dagster.sources import (
+    FileBroken,
+    HeaderRefused,
+    json_document,
+    json_part,
+    json_scan,
+    json_sql,
+)
 from kaireon_dagster.sources.census import Census
 from kaireon_dagster.sources.json_value import read_object
 from kaireon_dagster_tests.sources.reading import case, read, scanning, write
@@ -240,6 +248,26 @@ def test_duckdb_and_the_strict_reader_agree(
         careful.raw,
         careful.places,
     )
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_both_agree_over_the_edges_of_buffers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, end: bytes
+) -> None:
+    chance = random.Random(seed)
+    monkeypatch.setattr(json_sql, "LONGEST_LINE", chance.choice([200, 400, 1000]))
+    kinds = [b'{"a":%d}', b'{"a":%d,"b":"\xff"}', b"\xff%d", b"", b'{"a":%d,}', b'{"b":%d.50}']
+    weights = [20, *[chance.choice([0.1, 5]) for _ in kinds[1:]]]
+    lines = [
+        kind % number if b"%d" in kind else kind
+        for number, kind in enumerate(chance.choices(kinds, weights, k=500))
+    ]
+    path = write(tmp_path, "x.jsonl", end.join(lines) + end)
+    quick = read(path, "jsonl")
+    monkeypatch.setattr(json_scan, "take_census", lambda path, dialect: Census(nuls=True))
+    careful = read(path, "jsonl")
+    assert (quick.rows, quick.causes, quick.raw) == (careful.rows, careful.causes, careful.raw)
 
 
 # Documents

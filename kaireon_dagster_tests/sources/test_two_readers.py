@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kaireon_dagster.sources import csv_scan
-from kaireon_dagster.sources.census import Census, take_census
+from kaireon_dagster.sources import csv_part, csv_scan, csv_sql
+from kaireon_dagster.sources.census import Census
 from kaireon_dagster_tests.sources.reading import read, write
 
 
@@ -42,15 +44,12 @@ def observe(path: Path, **options: Any) -> Any:
 
 
 def compare(data: bytes, **options: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = write(Path(folder), "x.csv", data)
+        patch.setattr(csv_part, "_MOST_WRONG", 1.0)
         quick = observe(path, **options)
-        try:
-            csv_scan.take_census = lambda path, dialect: Census(nuls=True)
-            careful = observe(path, **options)
-        finally:
-            csv_scan.take_census = take_census
-    assert quick == careful
+        patch.setattr(csv_scan, "take_census", lambda path, dialect: Census(nuls=True))
+        assert quick == observe(path, **options)
 
 
 @given(files())
@@ -74,3 +73,36 @@ def test_both_read_the_same(data: bytes) -> None:
 def test_both_read_the_same_with_other_options(data: bytes, header: bool, nulls: list[str]) -> None:
     # Without header the first record may be one that no reader can take.
     compare(data if header else b"1,2\n" + data, header=header, nullValues=nulls)
+
+
+@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_both_read_the_same_over_the_edges_of_buffers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, end: bytes
+) -> None:
+    chance = random.Random(seed)
+    line = chance.choice([500, 1000])
+    monkeypatch.setattr(csv_sql, "LONGEST_LINE", line)
+    monkeypatch.setattr(csv_sql, "_BUFFER", line * chance.choice([2, 3, 8]))
+    monkeypatch.setattr(csv_part, "_MOST_WRONG", 1.0)
+    wrong = chance.choice([0.01, 0.05, 0.3])
+    records = [_record(chance, wrong, number, end) for number in range(400)]
+    path = write(tmp_path, "x.csv", end.join([b"a,b,c", *records, b""]))
+    quick = observe(path)
+    monkeypatch.setattr(csv_scan, "take_census", lambda path, dialect: Census(nuls=True))
+    assert quick == observe(path)
+
+
+def _record(chance: random.Random, wrong: float, number: int, end: bytes) -> bytes:
+    if chance.random() < wrong:
+        return chance.choice(
+            [b"1,2", b"1,2,3,4", b'1,"x"y,3', b"1,\xff,3", b'1,"x"y,"z' + end + b'w"', b""]
+        )
+    return chance.choice(
+        [
+            b"%d,plain,z" % number,
+            b'%d,"q, x","y"' % number,
+            b'%d,"l1%sl2",""' % (number, end),
+            b"%d,%s," % (number, b"x" * chance.randint(0, 80)),
+        ]
+    )
