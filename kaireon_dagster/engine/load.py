@@ -32,6 +32,8 @@ from kaireon_dagster.engine.working import (
     compile_here,
     ensure_quarantine,
     flowing,
+    keep_open,
+    reading_none,
     rule_results,
     working,
 )
@@ -113,22 +115,38 @@ def _attempt(
     *,
     sifting: bool = False,
 ) -> Outcome:
+    keep_open(connection)
     with working(scope, step, relations) as (session, inputs):
         if inputs.without_columns:
-            return _nothing(connection, scope, step, spec, inputs)
+            return _nothing(connection, scope, step, spec, session, inputs)
         return _rows(connection, scope, step, spec, session, inputs, sifting)
 
 
 def _nothing(
-    connection: Connection, scope: Scope, step: Step, spec: ir.Target, inputs: Inputs
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    spec: ir.Target,
+    session: duckdb.DuckDBPyConnection,
+    inputs: Inputs,
 ) -> Outcome:
+    with reading_none(scope, step, session, inputs) as flow:
+        flow.spool.store(connection)
     rules = rule_results(scope, step, None)
     refuse_broken(rules)
     if spec.load_mode == "truncate":
         modes.empty(connection, scope, spec, catalog_of(connection, scope, step).get(spec.table))
     reasons = "; ".join(inputs.bare) or "the staged input has no rows and no columns"
     warning = f"nothing to load: {reasons}"
-    return Outcome(step.name, step.kind, Counts(), rules, spec.schema_, warnings=(warning,))
+    return Outcome(
+        step.name,
+        step.kind,
+        flow.counts(),
+        rules,
+        spec.schema_,
+        dict(flow.spool.rows),
+        warnings=(warning,),
+    )
 
 
 def _rows(

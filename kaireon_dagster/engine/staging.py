@@ -17,7 +17,7 @@ from kaireon_dagster.engine.encoding import exported
 from kaireon_dagster.engine.fetching import luggage_type
 from kaireon_dagster.engine.flow import Flow
 from kaireon_dagster.engine.inputs import Inputs
-from kaireon_dagster.engine.outcome import Counts, Outcome
+from kaireon_dagster.engine.outcome import Outcome
 from kaireon_dagster.engine.relation import Relation, StagedTable
 from kaireon_dagster.engine.running import begin, is_complete, record
 from kaireon_dagster.engine.scope import Scope
@@ -27,7 +27,9 @@ from kaireon_dagster.engine.working import (
     compile_here,
     ensure_quarantine,
     flowing,
+    keep_open,
     quarantine_tables,
+    reading_none,
     rule_results,
     working,
 )
@@ -146,20 +148,30 @@ def _stage(
     connection: Connection, scope: Scope, step: Step, relations: Mapping[str, Relation]
 ) -> tuple[StagedTable, Outcome]:
     started = time.monotonic()
+    keep_open(connection)
     with working(scope, step, relations) as (session, inputs):
         if inputs.without_columns:
-            staged, outcome = _nothing(scope, step, inputs)
+            staged, outcome = _nothing(connection, scope, step, session, inputs)
         else:
             staged, outcome = _rows(connection, scope, step, session, inputs)
     return staged, replace(outcome, seconds=round(time.monotonic() - started, 3))
 
 
-def _nothing(scope: Scope, step: Step, inputs: Inputs) -> tuple[StagedTable, Outcome]:
+def _nothing(
+    connection: Connection,
+    scope: Scope,
+    step: Step,
+    session: duckdb.DuckDBPyConnection,
+    inputs: Inputs,
+) -> tuple[StagedTable, Outcome]:
+    with reading_none(scope, step, session, inputs) as flow:
+        flow.spool.store(connection)
     rules = rule_results(scope, step, None)
     refuse_broken(rules)
     source = next(iter(inputs.leaves.values())).source
     staged = StagedTable(step.node, scope.database.staging_schema, "", (), 0, source=source)
-    return staged, Outcome(step.name, step.kind, Counts(), rules)
+    quarantine = dict(flow.spool.rows)
+    return staged, Outcome(step.name, step.kind, flow.counts(), rules, quarantine=quarantine)
 
 
 def _rows(

@@ -23,6 +23,9 @@ from kaireon_dagster.errors import FlowError, Terminal
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.compile import Compiled, compile_step, lookups, tables
+from kaireon_dagster.plan.program import Program
+from kaireon_dagster.plan.rows import Rows
+from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.dlq import ensure_table
@@ -104,6 +107,25 @@ def flowing(
         flow = Flow(scope, program, session, inputs, spool, Tally(program))
         flow.prepare()
         yield flow
+
+
+@contextmanager
+def reading_none(
+    scope: Scope, step: Step, session: duckdb.DuckDBPyConnection, inputs: Inputs
+) -> Iterator[Flow]:
+    """The step where no input has a column: only what could not be read is left to be told."""
+    nothing = Program((), Rows("", Columns(())), (), ())
+    with flowing(scope, step, session, inputs, Compiled(nothing)) as flow:
+        for leaf in inputs.leaves.values():
+            if leaf.source in inputs.scans:
+                session.execute(f"SELECT * FROM {ident(leaf.view)}").fetchall()
+        flow.finish()
+        yield flow
+
+
+def keep_open(connection: Connection) -> None:
+    """Let the transaction live while the worker computes; the server sees it idle meanwhile."""
+    connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, str]:

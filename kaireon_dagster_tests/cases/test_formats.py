@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kaireon_dagster.engine.errors import RowsUnreadable
 from kaireon_dagster.errors import Terminal
 from kaireon_dagster.state import Database
-from kaireon_dagster_tests.cases.inputs import copy, expected, quarantine, rejected_lines
+from kaireon_dagster_tests.cases.inputs import copy, expected, quarantine, rejected_lines, transform
 from kaireon_dagster_tests.harness import Run, document, execute, query, run, source, target
 
 
@@ -77,6 +78,25 @@ def test_without_a_quarantine_a_broken_line_fails_the_run(database: Database, fo
     with pytest.raises(Terminal, match=r"broken\.jsonl:4"):
         load(database, folder, "*.jsonl", dlq=False)
     assert query(database, "SELECT to_regclass('public.t')") == [(None,)]
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("text", ['{"id": 1\n', "[1]\n[2]\n", '{"a\\u0000b": 1}\n', "\xff"])
+def test_a_file_in_which_nothing_can_be_read_is_not_an_empty_one(
+    database: Database, folder: Path, text: str, staged: bool
+) -> None:
+    files = source(folder, "*.jsonl", format="jsonl")
+    node = {**transform({"type": "filter", "condition": "true"}), "checkpoint": staged}
+    for dlq in (True, False):
+        (folder / "a.jsonl").write_bytes(text.encode("latin-1"))
+        pipeline = document(files, node, target(input="x"), dlq=dlq)
+        if dlq:
+            counts = run(pipeline, database).counts
+            assert counts.read == counts.rejected == len(text.splitlines())
+            assert len(rejected_lines(database)) == counts.rejected
+        else:
+            with pytest.raises(RowsUnreadable, match=r"a\.jsonl:1"):
+                run(pipeline, database)
 
 
 # 021: wide numbers

@@ -111,6 +111,19 @@ def test_settings_of_the_database_change_no_value(
     assert (done.counts.read, done.counts.loaded) == (1, 1)
 
 
+def test_a_worker_that_computes_is_not_idle(database: Database, folder: Path) -> None:
+    ((name,),) = query(database, "SELECT current_database()")
+    execute(database, f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '100ms'")
+    (folder / "a.csv").write_text("id\n" + "".join(f"{i}\n" for i in range(200_000)))
+    counted = [{"function": "count", "as": "n"}]
+    groups = {"type": "aggregate", "groupBy": ["id"], "aggregations": counted}
+    for checkpoint in (False, True):
+        node = {**transform(groups), "checkpoint": checkpoint}
+        run(document(source(folder), node, target(input="x")), database)
+        (folder / ".archive" / "a.csv").rename(folder / "a.csv")
+    assert query(database, "SELECT count(*), sum(n) FROM t") == [(400_000, 400_000)]
+
+
 def test_names_of_the_user_s_own_schema_do_not_stand_in_for_the_server_s(
     database: Database, folder: Path
 ) -> None:
