@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from kaireon_dagster.cli.checks.versions import check_versions
 from kaireon_dagster.state import Database
-from kaireon_dagster_tests.cli.conftest import Call
+from kaireon_dagster_tests.cli.conftest import Call, Said
 from kaireon_dagster_tests.cli.documents import write_orders
+from kaireon_dagster_tests.harness import execute
 
 
 def by_subject(data: Any) -> dict[str, str]:
@@ -104,3 +109,64 @@ def test_a_work_folder_in_a_place_that_cannot_be_written(
     (folder / "locked").mkdir()
     monkeypatch.setenv("FLOW_HOME", str(folder / "locked"))
     assert by_subject(call("doctor", "--json").data)["work folder"] == "problem"
+
+
+@pytest.fixture
+def limited(folder: Path, empty_database: Database) -> Iterator[Database]:
+    """A database as a user without any right sees it, for the document of orders."""
+    role = f"flow_{uuid.uuid4().hex[:12]}"
+    (folder / "pipelines").mkdir()
+    write_orders(folder).rename(folder / "pipelines" / "orders.yaml")
+    execute(empty_database, f"CREATE ROLE {role}")
+    try:
+        yield Database(make_conninfo(empty_database.conninfo, options=f"-c role={role}"))
+    finally:
+        execute(empty_database, f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def obey(database: Database, said: Said) -> list[str]:
+    """Run the GRANTs that were advised; give their rights."""
+    grants = re.findall(r"run: (GRANT .*;)", said.out)
+    for grant in grants:
+        execute(database, grant)
+    return [grant.partition(" TO ")[0].removeprefix("GRANT ") for grant in grants]
+
+
+def test_missing_rights_are_told_with_grants_that_are_enough(
+    call: Call, limited: Database, empty_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(empty_database, "CREATE SCHEMA shop")
+    monkeypatch.setenv("FLOW_DATABASE_URL", limited.conninfo)
+    said = call("doctor")
+    assert said.code == 1
+    assert (
+        "problem  rights: this user lacks USAGE, CREATE ON SCHEMA shop, for shop.orders" in said.out
+    )
+    name = limited.address.database
+    assert {"USAGE, CREATE ON SCHEMA shop", f"CREATE ON DATABASE {name}"} == set(
+        obey(empty_database, said)
+    )
+    said = call("doctor")
+    assert "ok       rights: enough for 2 tables of the documents" in said.out
+    assert call("run", "pipelines").code == 0
+
+
+def test_tables_of_another_user_take_grants_and_nothing_crashes(
+    call: Call, limited: Database, empty_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FLOW_DATABASE_URL", empty_database.conninfo)
+    assert call("run", "pipelines").code == 0
+    monkeypatch.setenv("FLOW_DATABASE_URL", limited.conninfo)
+    said = call("doctor")
+    assert "unexpected" not in said.out + said.err
+    assert obey(empty_database, said) == [
+        "USAGE ON SCHEMA flow",
+        "USAGE, CREATE ON SCHEMA flow_staging",
+        "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA flow",
+        "USAGE ON SCHEMA dlq",
+        "INSERT ON TABLE dlq.orders",
+        "USAGE ON SCHEMA shop",
+        "SELECT, INSERT, UPDATE ON TABLE shop.orders",
+    ]
+    assert call("doctor").code == 0
+    assert call("run", "pipelines").code == 0

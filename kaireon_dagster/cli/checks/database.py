@@ -1,16 +1,23 @@
-"""The database: reachable, new enough, with Flow's tables as this release knows them."""
+"""The database: reachable, new enough, with Flow's tables as this release knows them, and rights."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from kaireon_dagster.cli.checks.finding import Finding, ok, problem, warning
+from kaireon_dagster.cli.checks.finding import Finding, ok, problem
+from kaireon_dagster.cli.checks.rights import check_flow_rights, check_table_rights
 from kaireon_dagster.cli.database import find_database
-from kaireon_dagster.cli.settings import DATABASE_VARIABLE, database_url
+from kaireon_dagster.cli.settings import (
+    DATABASE_VARIABLE,
+    database_url,
+    pipelines_folder,
+    streaming_enabled,
+)
 from kaireon_dagster.errors import FlowError, Transient
+from kaireon_dagster.ir import LoadedDocument, Pipeline, load_folder
 from kaireon_dagster.server import find_binaries, find_home
-from kaireon_dagster.state import Connection, Database, SchemaTooNew
+from kaireon_dagster.state import Connection, Database, SchemaTooNew, wrapped
 from kaireon_dagster.state.migrate import find_missing
 
 _OLDEST: Final = 15
@@ -23,9 +30,10 @@ def check_database() -> Iterator[Finding]:
         if database is None:
             yield _not_made_yet()
             return
-        with database.connect() as connection:
+        with wrapped("looking at the database"), database.connect() as connection:
             yield from _server(database, connection)
-            yield _schema(connection)
+            yield from _schema(connection, database)
+            yield from check_table_rights(connection, _pipelines())
     except FlowError as error:
         advice = (
             "try again" if isinstance(error, Transient) else "mend what is said, then try again"
@@ -59,20 +67,23 @@ def _server(database: Database, connection: Connection) -> Iterator[Finding]:
         )
 
 
-def _schema(connection: Connection) -> Finding:
+def _schema(connection: Connection, database: Database) -> Iterator[Finding]:
+    if lacking := check_flow_rights(connection, database.staging_schema):
+        yield from lacking
+        return
     try:
         missing = find_missing(connection)
     except SchemaTooNew as error:
-        return problem("schema", str(error), "upgrade kaireon-dagster")
-    if not missing:
-        return ok("schema", f"Flow's tables in schema {connection.schema} are current")
-    has_right = connection.execute(
-        "SELECT has_database_privilege(current_database(), 'CREATE')"
-    ).fetchone()
-    if has_right and has_right[0]:
-        return ok("schema", f"{len(missing)} migration(s) to apply; the next run does it")
-    return warning(
-        "schema",
-        f"{len(missing)} migration(s) to apply, and this user may not create schemas",
-        "GRANT CREATE ON DATABASE … TO this user, or let an administrator make the first run",
-    )
+        yield problem("schema", str(error), "upgrade kaireon-dagster")
+        return
+    current = f"Flow's tables in schema {connection.schema} are current"
+    coming = f"{len(missing)} migration(s) to apply; the next run does it"
+    yield ok("schema", coming if missing else current)
+
+
+def _pipelines() -> Iterator[Pipeline]:
+    folder = pipelines_folder()
+    if folder.is_dir():
+        for document in load_folder(folder, streaming=streaming_enabled()):
+            if isinstance(document, LoadedDocument):
+                yield document.pipeline
