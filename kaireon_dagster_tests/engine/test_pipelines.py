@@ -84,8 +84,11 @@ def test_branch_first_gives_each_row_to_one_route(database: Database, folder: Pa
     assert query(database, "SELECT a FROM rest") == [(4,)]
     counts = done.counts
     assert (counts.read, counts.loaded, counts.quarantined) == (5, 4, 1)
-    assert query(database, "SELECT count(*) FROM pg_tables WHERE schemaname = 'flow_staging'") == [(0,)]
-    assert query(database, 'SELECT "rowsIn", "rowsLoaded", "rowsQuarantined", status FROM flow.pipeline_runs') == [
+    assert query(database, "SELECT count(*) FROM pg_tables WHERE schemaname = 'flow_staging'") == [
+        (0,)
+    ]
+    columns = '"rowsIn", "rowsLoaded", "rowsQuarantined", status'
+    assert query(database, f"SELECT {columns} FROM flow.pipeline_runs") == [
         (5, 4, 1, "completed_with_errors")
     ]
 
@@ -129,7 +132,12 @@ def test_a_fused_branch_counts_the_rows_of_unread_routes(database: Database, fol
         ("right", [("1", "a", "1", "x"), (None, None, "3", "y")]),
         (
             "full",
-            [("1", "a", "1", "x"), ("2", "b", None, None), (None, "c", None, None), (None, None, "3", "y")],
+            [
+                ("1", "a", "1", "x"),
+                ("2", "b", None, None),
+                (None, "c", None, None),
+                (None, None, "3", "y"),
+            ],
         ),
     ],
 )
@@ -198,15 +206,23 @@ def lookup(kind: str = "left") -> dict[str, Any]:
 
 
 def test_lookup_reads_text_keys_as_the_columns_type(database: Database, folder: Path) -> None:
-    execute(database, "CREATE TABLE names (id int, name text); INSERT INTO names VALUES (7, 'seven')")
+    execute(
+        database, "CREATE TABLE names (id int, name text); INSERT INTO names VALUES (7, 'seven')"
+    )
     write(folder, "a.csv", "id\n007\n8\nx\n")
     done = run(document(source(folder), transform(lookup()), target(input="x")), database)
-    assert query(database, "SELECT * FROM t ORDER BY id") == [("007", "seven"), ("8", None), ("x", None)]
+    assert query(database, "SELECT * FROM t ORDER BY id") == [
+        ("007", "seven"),
+        ("8", None),
+        ("x", None),
+    ]
     assert done.outcomes["tgt"].lineage["label"] == (("public.names", "name"),)
 
 
 def test_inner_lookup_filters_and_counts(database: Database, folder: Path) -> None:
-    execute(database, "CREATE TABLE names (id text, name text); INSERT INTO names VALUES ('7', 'seven')")
+    execute(
+        database, "CREATE TABLE names (id text, name text); INSERT INTO names VALUES ('7', 'seven')"
+    )
     write(folder, "a.csv", "id\n7\n8\n")
     done = run(document(source(folder), transform(lookup("inner")), target(input="x")), database)
     assert query(database, "SELECT * FROM t") == [("7", "seven")]
@@ -214,7 +230,10 @@ def test_inner_lookup_filters_and_counts(database: Database, folder: Path) -> No
 
 
 def test_a_lookup_key_that_is_not_unique_is_named(database: Database, folder: Path) -> None:
-    execute(database, "CREATE TABLE names (id text, name text); INSERT INTO names VALUES ('7','a'),('7','b')")
+    execute(
+        database,
+        "CREATE TABLE names (id text, name text); INSERT INTO names VALUES ('7','a'),('7','b')",
+    )
     write(folder, "a.csv", "id\n7\n")
     with pytest.raises(LookupNotUnique, match=r"several rows for one \(id\): \(7\)"):
         run(document(source(folder), transform(lookup()), target(input="x")), database)
@@ -230,7 +249,10 @@ def validate(**level: Any) -> dict[str, Any]:
         ({"rowCount": {"min": 3, "onFail": "abort"}}, "2 rows passed, and at least 3 are expected"),
         ({"nullRate": {"field": "b", "max": 0.1, "onFail": "abort"}}, "50.00% of 'b' is NULL"),
         ({"uniqueness": {"fields": ["a"], "onFail": "abort"}}, "2 rows share their (a)"),
-        ({"freshness": {"field": "d", "maxAgeMinutes": 60, "onFail": "abort"}}, "within 60 minutes"),
+        (
+            {"freshness": {"field": "d", "maxAgeMinutes": 60, "onFail": "abort"}},
+            "within 60 minutes",
+        ),
         (
             {"referential": {"field": "a", "references": "public.names.id", "onFail": "abort"}},
             "2 rows have a 'a' that is not in public.names.id",
@@ -291,12 +313,19 @@ def test_rules_send_rows_to_the_nodes_own_quarantine_with_every_rule(
     }
     done = run(document(source(folder), node, target(input="v")), database)
     assert query(database, 'SELECT "pipelineId", "nodeId", "ruleId", row FROM dlq.orders') == [
-        ("p", "v", "amt-positive", {"amount": "-5", "code": "abc", "_rules": ["amt-positive", "code-short"]})
+        (
+            "p",
+            "v",
+            "amt-positive",
+            {"amount": "-5", "code": "abc", "_rules": ["amt-positive", "code-short"]},
+        )
     ]
     assert done.outcomes["tgt"].quarantine == {"dlq.orders": 1}
 
 
-def test_a_staged_node_that_a_crash_emptied_is_staged_again(database: Database, folder: Path) -> None:
+def test_a_staged_node_that_a_crash_emptied_is_staged_again(
+    database: Database, folder: Path
+) -> None:
     write(folder, "a.csv", "a\n1\nx\n")
     checkpoint = {**transform(cast("a", "integer")), "checkpoint": True}
     pipeline = document(source(folder), checkpoint, target(input="x"), dlq=True)
