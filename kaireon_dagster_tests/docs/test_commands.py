@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
+import uuid
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from kaireon_dagster.cli import main
 from kaireon_dagster.cli.entry import COMMANDS
+from kaireon_dagster.server import find_binaries
 from kaireon_dagster.state import Database
 from kaireon_dagster_tests.docs.pages import PAGES, PROJECT, block, blocks
 from kaireon_dagster_tests.harness import execute, query
@@ -111,3 +117,44 @@ def test_the_example_of_the_readme_runs(
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert (rows["loaded"], rows["quarantined"]) == (1, 2)
     assert query(database, "SELECT with_tax::text FROM shop.orders") == [("11.90",)]
+
+
+@pytest.mark.parametrize("way", ["by itself", "schemas made before"])
+def test_the_rights_of_the_guide_are_enough(
+    empty_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    guide, role = "docs/guides/postgresql.md", f"flow_{uuid.uuid4().hex[:12]}"
+    made, given = block(guide, "sql", 0).split("\n", 1)
+    statements = f"{made}\n{given if way == 'by itself' else block(guide, 'sql', 1)}"
+    named = re.sub(r"(ROLE|TO|AUTHORIZATION) flow\b", rf"\1 {role}", statements)
+    execute(empty_database, named.replace("warehouse", str(empty_database.address.database)))
+    monkeypatch.chdir(tmp_path)
+    url = make_conninfo(empty_database.conninfo, options=f"-c role={role}")
+    monkeypatch.setenv("FLOW_DATABASE_URL", url)
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    (tmp_path / "data" / "orders").mkdir(parents=True)
+    (tmp_path / "data" / "orders" / "orders_1.csv").write_text("order_id,amount\n1,10\n2,-1\n")
+    document = block("README.md", "yaml")
+    schema = "public" if way == "by itself" else "shop"
+    (tmp_path / "orders.yaml").write_text(document.replace("shop.orders", f"{schema}.orders"))
+    try:
+        assert main(["run", "orders.yaml"]) == 0
+    finally:
+        execute(empty_database, f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_the_dump_of_the_guide_is_one_that_an_older_server_takes(
+    database: Database, empty_database: Database, tmp_path: Path
+) -> None:
+    execute(database, "CREATE TABLE public.t AS SELECT 1 AS a")
+    command = block("docs/guides/postgresql.md", "sh", 1)
+    source = f"host={database.address.host} user=postgres dbname={database.address.database}"
+    command = re.sub(r'"host=.*dbname=postgres"', f'"{source}"', command)
+    command = command.replace(".venv/bin/python", sys.executable)
+    folder = find_binaries().folder
+    path, url = f"{folder}:{os.environ['PATH']}", empty_database.conninfo
+    environment = {**os.environ, "PATH": path, "FLOW_DATABASE_URL": url}
+    seen = command.replace("psql -X", f"tee {tmp_path}/dump.sql | psql -X")
+    subprocess.run(["bash", "-eo", "pipefail", "-c", seen], env=environment, check=True)
+    assert query(empty_database, "SELECT a FROM public.t") == [(1,)]
+    assert "transaction_timeout" not in (tmp_path / "dump.sql").read_text().replace("idle_in_", "")
