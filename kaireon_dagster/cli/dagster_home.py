@@ -10,7 +10,7 @@ from kaireon_dagster.server import find_home
 
 VARIABLE: Final = "DAGSTER_HOME"
 _FILE: Final = "dagster.yaml"
-_WITHOUT_PROJECT: Final = "telemetry:\n  enabled: false\n"
+_WITHOUT_PROJECT: Final = "telemetry:\n  enabled: false\npython_logs:\n  python_log_level: INFO\n"
 
 
 def prepare_dagster_home() -> Path:

@@ -14,8 +14,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from kaireon_dagster.cli.dagster_home import VARIABLE as DAGSTER_HOME
 from kaireon_dagster.cli.dagster_home import prepare_dagster_home
 from kaireon_dagster.cli.database import open_database
+from kaireon_dagster.cli.dev_lock import Turn, taking_turn
 from kaireon_dagster.cli.faults import UsageFault
 from kaireon_dagster.cli.psql import psql_command
 from kaireon_dagster.cli.reply import DONE, FAILED, Reply, tell
@@ -25,6 +27,7 @@ from kaireon_dagster.server import find_home
 _HOST: Final = "127.0.0.1"
 _PORT: Final = 3000
 _TRIED: Final = 50
+_LAST_PORT: Final = 65_535
 _PATIENCE: Final = 20.0
 """Seconds that Dagster's processes get to end by themselves."""
 
@@ -43,18 +46,42 @@ def execute(options: argparse.Namespace) -> Reply:
             f"there is no folder {pipelines_folder()}: make it, or set {PIPELINES_VARIABLE}; "
             "`kaireon-dagster init FILE` writes a first document"
         )
-    port = _choose_port(options.port)
+    _require_port(options.port)
+    home = prepare_dagster_home()
+    if not home.is_dir():
+        raise UsageFault(f"{DAGSTER_HOME} names {home}, which is no folder: make it, or unset it")
+    with taking_turn(home) as turn:
+        if turn.other is not None:
+            return _point_to(turn.other, options.port)
+        return _serve(_choose_port(options.port), home, turn)
+
+
+def _require_port(asked: int | None) -> None:
+    if asked is not None and not 1 <= asked <= _LAST_PORT:
+        raise UsageFault(f"--port {asked}: a port is a number from 1 to {_LAST_PORT}")
+
+
+def _url(port: int) -> str:
+    return f"http://{_HOST}:{port}"
+
+
+def _point_to(url: str, asked: int | None) -> Reply:
+    if asked is not None and url != _url(asked):
+        raise UsageFault(f"`dev` runs here already, at {url}: use that one, or end it first")
+    return Reply(DONE, (f"Dagster UI: {url}  (runs already)",), {"url": url, "exitCode": None})
+
+
+def _serve(port: int, home: Path, turn: Turn) -> Reply:
     # The embedded server stays for as long as this process lives.
     database = open_database()
-    home = prepare_dagster_home()
-    url = f"http://{_HOST}:{port}"
-    tell(f"Dagster UI: {url}  (Ctrl-C ends it)")
+    turn.announce(_url(port))
+    tell(f"Dagster UI: {_url(port)}  (Ctrl-C ends it)")
     tell(f"database:   {psql_command(database)}")
     tell(f"documents:  {pipelines_folder()}, runs: {home}")
-    code = _wait(_start(port))
+    code = _wait(_start(port, turn))
     ended = code in (0, -signal.SIGINT, -signal.SIGTERM)
     lines = () if ended else (f"dagster dev ended with code {code}",)
-    return Reply(DONE if ended else FAILED, lines, {"url": url, "exitCode": code})
+    return Reply(DONE if ended else FAILED, lines, {"url": _url(port), "exitCode": code})
 
 
 def _choose_port(asked: int | None) -> int:
@@ -74,14 +101,25 @@ def _is_free(port: int) -> bool:
     return False
 
 
-def _start(port: int) -> subprocess.Popen[bytes]:
+def _start(port: int, turn: Turn) -> subprocess.Popen[bytes]:
     workspace = Path("workspace.yaml")
     place = ["-w", str(workspace)] if workspace.exists() else ["-m", "kaireon_dagster.definitions"]
     return subprocess.Popen(
-        [sys.executable, "-m", "dagster", "dev", *place, "-h", _HOST, "-p", str(port)],
+        [
+            sys.executable,
+            "-m",
+            "kaireon_dagster.cli.dagster_dev",
+            *place,
+            "-h",
+            _HOST,
+            "-p",
+            str(port),
+        ],
         env={**os.environ, "FLOW_HOME": str(find_home())},
         # Its log must not mix with the answer of this command.
         stdout=2,
+        # Should we be killed, the turn is still that of the services.
+        pass_fds=(turn.descriptor,),
         # Told to end once, by us, and not by the terminal as well.
         start_new_session=True,
     )
