@@ -49,6 +49,12 @@ class Flow:
     passed: int = 0
     held: bool = False
 
+    @property
+    def seen(self) -> int:
+        """Rows that files have given so far: all that is known where the step fails on its way."""
+        streamed = self.tally.seen if self.inputs.scans and not self.held else 0
+        return max(self.read, streamed)
+
     def prepare(self) -> None:
         """Make the views; fill and count the tables that set operations stand on."""
         for statement, sql in self.program.made():

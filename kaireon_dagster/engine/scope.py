@@ -46,6 +46,7 @@ class Scope:
         run_id: id of the root run; retries and re-executions keep it.
         started_at: when the root run started, in UTC; date patterns and templates use it.
         log: takes one line of progress, without values of rows.
+        on_read: told how many rows of files a step has read, when it ends, also where it fails.
         execution: id of the Dagster run at work; a failed run is taken up once by each.
     """
 
@@ -55,6 +56,7 @@ class Scope:
     database: Database
     settings: Settings = field(default_factory=Settings)
     log: Callable[[str], None] = lambda _line: None
+    on_read: Callable[[int], None] = lambda _rows: None
     execution: str | None = None
 
     @property

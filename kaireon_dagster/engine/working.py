@@ -105,8 +105,11 @@ def flowing(
     folder = scope.settings.spill_folder
     with Spool(program, quarantine, scope.pipeline.id, scope.run_id, folder) as spool:
         flow = Flow(scope, program, session, inputs, spool, Tally(program))
-        flow.prepare()
-        yield flow
+        try:
+            flow.prepare()
+            yield flow
+        finally:
+            scope.on_read(flow.seen)
 
 
 @contextmanager

@@ -66,6 +66,7 @@ class Attempt:
         self.scope: Scope | None = None
         self._targets = targets
         self.looks = 0
+        self._read = 0
         self._began = time.monotonic()
 
     def run(self, work: Callable[[Scope], T]) -> T | Ended:
@@ -122,6 +123,7 @@ class Attempt:
             database=database,
             settings=resources.engine.settings(),
             log=self.context.log.info,
+            on_read=self._note_read,
             execution=self.context.run.run_id,
         )
 
@@ -195,9 +197,12 @@ class Attempt:
         except FlowError as fault:
             self.context.log.warning(f"the run could not be closed as failed: {fault}")
 
+    def _note_read(self, rows: int) -> None:
+        self._read = rows
+
     def _tell(self, state: State, message: str = "") -> None:
-        seconds = round(time.monotonic() - self._began, 3)
-        tell(StepEvent(self.step.name, self.step.node, self.step.kind, state, seconds, message))
+        step, seconds = self.step, round(time.monotonic() - self._began, 3)
+        tell(StepEvent(step.name, step.node, step.kind, state, seconds, message, self._read))
 
 
 def _retold(step: Step, error: Exception) -> ProgramFault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,7 +31,7 @@ _QUIET: Final = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """A step that was done: its node, its kind, and seconds."""
+    """A step that was done, or failed: its node, its kind, and seconds."""
 
     node: str
     kind: str
@@ -45,10 +45,12 @@ class RunReport:
     Attributes:
         run_id: id of the Dagster run.
         status: `completed`, `completed_with_errors` or `failed`.
-        rows: rows by what became of them, over all steps.
+        rows: rows by what became of them, over all steps. What a step that failed had read is in
+            `read`, and in no other number: nothing became of it.
+        steps: in the order in which they ended; of a run that failed, the one that failed is last.
         targets: rows loaded by table.
         quarantine: rows refused by table.
-        warnings: of all steps.
+        warnings: of all steps, each once.
         error: why it failed.
     """
 
@@ -102,16 +104,16 @@ def execute(
     (blueprint,) = draw([_read(document)])
     given = {**(resources or {}), "database": database}
     job = build_definitions([blueprint], resources=given).resolve_job_def(blueprint.job)
-    finished: list[StepReport] = []
+    ended: list[StepEvent] = []
 
     def watch(event: StepEvent) -> None:
-        if event.state == "finished":
-            finished.append(StepReport(event.node, event.kind, event.seconds))
+        if event.state in ("finished", "failed"):
+            ended.append(event)
         on_event(event)
 
     with _instance(instance) as kept, watching(watch):
         result = job.execute_in_process(instance=kept, run_config=_QUIET, raise_on_error=False)
-    return _report(blueprint, database, result, tuple(finished))
+    return _report(blueprint, database, result, ended)
 
 
 def _read(document: str | os.PathLike[str] | ir.LoadedDocument) -> ir.LoadedDocument:
@@ -129,7 +131,7 @@ def _report(
     blueprint: Blueprint,
     database: FlowDatabase,
     result: dg.ExecuteInProcessResult,
-    steps: tuple[StepReport, ...],
+    ended: Sequence[StepEvent],
 ) -> RunReport:
     error = None if result.success else _find_error(result)
     try:
@@ -142,11 +144,11 @@ def _report(
     return RunReport(
         run_id=result.run_id,
         status=status,
-        rows=_total(outcomes),
-        steps=steps,
+        rows=_total(outcomes, _lost(ended, outcomes)),
+        steps=tuple(StepReport(e.node, e.kind, e.seconds) for e in ended),
         targets=_targets(outcomes),
         quarantine=_quarantine(outcomes),
-        warnings=tuple(warning for outcome in outcomes for warning in outcome.warnings),
+        warnings=tuple(dict.fromkeys(w for outcome in outcomes for w in outcome.warnings)),
         error=error,
     )
 
@@ -170,8 +172,14 @@ def _find_error(result: dg.ExecuteInProcessResult) -> str:
     return "the run failed before a step began; see the events of the Dagster run"
 
 
-def _total(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    total: Counter[str] = Counter(dict.fromkeys(SHOWN_COUNTS, 0))
+def _lost(ended: Iterable[StepEvent], outcomes: Iterable[Outcome]) -> int:
+    """Rows that steps had read and that nothing became of, since nothing was committed."""
+    committed = {outcome.step for outcome in outcomes}
+    return sum(e.read for e in ended if e.state == "failed" and e.step not in committed)
+
+
+def _total(outcomes: Iterable[Outcome], lost: int) -> dict[str, int]:
+    total: Counter[str] = Counter({"read": lost})
     for outcome in outcomes:
         total.update({name: getattr(outcome.counts, name) for name in SHOWN_COUNTS})
     return {name: total[name] for name in SHOWN_COUNTS}

@@ -21,6 +21,7 @@ class StepEvent:
         kind: `claim`, `stage` or `load`.
         seconds: since the try began.
         message: in words, such as rows loaded or the error; no value of a row.
+        read: rows of files that the step has read, where it failed too.
     """
 
     step: str
@@ -29,6 +30,7 @@ class StepEvent:
     state: State
     seconds: float = 0.0
     message: str = ""
+    read: int = 0
 
 
 Watcher = Callable[[StepEvent], None]

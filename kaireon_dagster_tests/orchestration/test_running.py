@@ -108,3 +108,38 @@ def test_small_document_costs_little_more_than_a_bare_run(bench: Bench) -> None:
         bench.run()
         added.append(time.process_time() - between - (between - began))
     assert min(added) <= 1.0
+
+
+def test_a_failed_step_is_listed_and_what_it_had_read_is_counted(bench: Bench) -> None:
+    path = bench.write(errorHandling={"dlq": {"enabled": True, "maxRows": 0}})
+    bench.drop()
+    events: list[StepEvent] = []
+    report = run(bench, path, events)
+    assert report.status == "failed"
+    assert report.rows["read"] == 3
+    assert sum(report.rows.values()) == 3
+    assert [(step.node, step.kind) for step in report.steps] == [("src", "claim"), ("tgt", "load")]
+    assert report.steps[-1].seconds > 0
+    assert (events[-1].state, events[-1].read) == ("failed", 3)
+
+
+def test_a_row_that_stops_the_load_has_been_read(bench: Bench) -> None:
+    rule = {"id": "positive", "field": "amount", "rule": "gt:0", "onFail": "abort"}
+    check = {"id": "v", "kind": "validate", "input": "src", "rowLevel": [rule]}
+    path = bench.write(bench.source(), check, target("public.t", input="v"))
+    bench.drop()
+    report = run(bench, path)
+    assert report.status == "failed"
+    assert report.rows["read"] == 3
+
+
+def test_a_source_whose_files_stay_is_told_once_for_all_its_targets(bench: Bench) -> None:
+    files = bench.source()
+    del files["config"]["atomicity"]
+    path = bench.write(
+        files, target("public.a", id="a", input="src"), target("public.b", id="b", input="src")
+    )
+    bench.drop()
+    report = run(bench, path)
+    assert set(report.targets) == {"public.a", "public.b"}
+    assert len([w for w in report.warnings if "leaves its files" in w]) == 1
