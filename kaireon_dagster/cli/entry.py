@@ -9,10 +9,10 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, NoReturn, Protocol, cast
 
 from kaireon_dagster.cli.faults import ProgramFault, UsageFault
-from kaireon_dagster.cli.reply import FAILED, INVALID, Reply, tell
+from kaireon_dagster.cli.reply import DONE, FAILED, INVALID, Reply, tell
 from kaireon_dagster.errors import DocumentInvalid, FlowError, MissingExtra
 
 PROGRAM: Final = "kaireon-dagster"
@@ -47,14 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when it is done, 1 when a run or a check failed, 2 for wrong usage or an invalid document.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser, command = _read_command(words)
-    options = parser.parse_args(words)
-    if command is None:
-        parser.print_help()
-        return INVALID
     try:
-        reply = _execute(command, options)
-        reply.print(as_json=options.json)
+        reply = _answer(words)
+        reply.print(as_json="--json" in words)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough; Python must not complain about it when it ends.
@@ -63,10 +58,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return reply.code
 
 
+class _Parser(argparse.ArgumentParser):
+    """Raises what is wrong with a command line, so that it is told like any other error."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageFault(f"{message}; see {self.prog} --help")
+
+
+def _answer(words: list[str]) -> Reply:
+    parser, command = _read_command(words)
+    try:
+        options = parser.parse_args(words)
+    except UsageFault as error:
+        return _refuse(error, INVALID, "--json" in words)
+    if options.version:
+        return _version()
+    if command is None:
+        message = "a command is missing"
+        data = {"error": {"type": "UsageFault", "message": message}}
+        return Reply(INVALID, (parser.format_help().rstrip(),), data)
+    return _execute(command, options)
+
+
+def _version() -> Reply:
+    from importlib.metadata import version
+
+    found = version(PROGRAM)
+    return Reply(DONE, (f"{PROGRAM} {found}",), {"version": found})
+
+
 def _read_command(words: list[str]) -> tuple[argparse.ArgumentParser, Command | None]:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=PROGRAM, description="Declarative Flow pipelines as Dagster assets in PostgreSQL."
     )
+    parser.add_argument("--version", action="store_true", help="print the version")
+    _add_json(parser, default=False)
     choices = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     asked = next((word for word in words if not word.startswith("-")), None)
     command = None
@@ -75,8 +101,15 @@ def _read_command(words: list[str]) -> tuple[argparse.ArgumentParser, Command | 
         if name == asked:
             command = cast("Command", import_module(f"kaireon_dagster.cli.{name}"))
             command.add_arguments(child)
-            child.add_argument("--json", action="store_true", help="answer as one JSON value")
+            # Where it is not given here, it must not hide that it stands in front.
+            _add_json(child, default=argparse.SUPPRESS)
     return parser, command
+
+
+def _add_json(parser: argparse.ArgumentParser, default: object) -> None:
+    parser.add_argument(
+        "--json", action="store_true", default=default, help="answer as one JSON value"
+    )
 
 
 def _sentence(text: str) -> str:

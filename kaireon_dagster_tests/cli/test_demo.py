@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from kaireon_dagster.cli.demo import DOCUMENTS
+from kaireon_dagster.cli.demo import DOCUMENTS, Done, _summary
 from kaireon_dagster.demo import DEMO_FOLDER, deliver_files
 from kaireon_dagster.errors import MissingExtra
+from kaireon_dagster.orchestration.running import RunReport, StepReport
 from kaireon_dagster.state import Database
 from kaireon_dagster_tests.cli.conftest import Call
 from kaireon_dagster_tests.harness import query
@@ -90,3 +91,11 @@ def test_the_whole_demo(call: Call, project: Path, database: Database) -> None:
     assert (again["inserted"], again["updated"]) == (0, 26_113)
     call("run", "pipelines/airlines.json")
     assert query(database, "SELECT count(*) FROM flights.airlines") == [(16,)]
+
+
+def test_it_says_what_the_seconds_are() -> None:
+    rows = dict.fromkeys(("read", "quarantined", "rejected", "filtered"), 0)
+    steps = (StepReport("a", "claim", 0.5), StepReport("b", "load", 1.0))
+    report = RunReport("id", "completed", rows, steps, {"s.t": 0})
+    *_, said = _summary([Done("a.yaml", report, 2.25)])
+    assert said == "seconds: of whole runs; 0.8 of them are Dagster's own, around the steps"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -58,10 +59,46 @@ def test_no_command_is_wrong_usage(call: Call) -> None:
     assert all(command in said.out for command in COMMANDS)
 
 
-def test_an_unknown_command_is_wrong_usage(call: Call) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call("explode")
-    assert ended.value.code == 2
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["explode"], "invalid choice: 'explode'"),
+        (["doctor", "--loud"], "unrecognized arguments: --loud"),
+        (["run"], "the following arguments are required: PATH; see kaireon-dagster run --help"),
+        (["dev", "--port", "x"], "argument --port: invalid int value: 'x'"),
+    ],
+)
+def test_a_wrong_command_line_is_told_like_any_error(
+    call: Call, words: list[str], said: str
+) -> None:
+    told = call(*words)
+    assert (told.code, told.out) == (2, "")
+    assert said in told.err
+    assert told.err.count("\n") == 1
+    as_json = call(*words, "--json")
+    assert (as_json.code, as_json.err) == (2, "")
+    assert said in as_json.data["error"]["message"]
+    assert as_json.data["error"]["type"] == "UsageFault"
+
+
+def test_without_a_command_json_says_so(call: Call) -> None:
+    said = call("--json")
+    assert said.code == 2
+    assert said.data["error"]["message"] == "a command is missing"
+
+
+def test_json_may_stand_in_front(call: Call) -> None:
+    assert call("--json", "schema").data == call("schema", "--json").data
+    said = call("--json", "validate", "nowhere")
+    assert (said.code, said.err) == (2, "")
+    assert said.data["error"]["message"].startswith("nowhere: no such file")
+
+
+def test_it_tells_its_version(call: Call) -> None:
+    found = importlib.metadata.version("kaireon-dagster")
+    said = call("--version")
+    assert (said.code, said.out) == (0, f"kaireon-dagster {found}\n")
+    assert call("--version", "--json").data == {"version": found}
 
 
 def test_errors_under_json_are_json(call: Call) -> None:
