@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 import psycopg
@@ -13,7 +14,10 @@ from kaireon_dagster.state.database import Connection
 
 _CANCEL_SECONDS = 5.0
 _WAITING = 4
-"""Encoded batches that may wait to be sent: enough to overlap, few enough to stay small."""
+"""Batches that may wait to be encoded and sent: enough to overlap, few enough to stay small."""
+
+
+Chunk = Callable[[], bytes]
 
 
 class CopyStopped(Exception):
@@ -31,7 +35,7 @@ class CopyStream:
         self.rows = 0
         self._connection = connection
         self._statement = statement
-        self._queue: queue.Queue[bytes | BaseException | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[Chunk | BaseException | None] = queue.Queue(_WAITING)
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._send, name="flow-copy", daemon=True)
 
@@ -39,11 +43,14 @@ class CopyStream:
         self._thread.start()
         return self
 
-    def write(self, data: bytes) -> None:
-        """Hand bytes over; raises what the server answered, as soon as it is known."""
+    def write(self, chunk: Chunk) -> None:
+        """Hand over what gives bytes; the sending thread asks for them, so encoding overlaps too.
+
+        Raises what the server answered, or the encoding did, as soon as it is known.
+        """
         while self._thread.is_alive():
             try:
-                self._queue.put(data, timeout=0.2)
+                self._queue.put(chunk, timeout=0.2)
             except queue.Full:
                 continue
             return
@@ -96,7 +103,7 @@ class CopyStream:
                     while (item := self._queue.get()) is not None:
                         if isinstance(item, BaseException):
                             raise item
-                        copy.write(item)
+                        copy.write(item())
                 self.rows = cursor.rowcount
         except BaseException as error:  # noqa: BLE001  (handed to the feeding thread)
             self._error = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import pyarrow as pa
@@ -109,12 +110,16 @@ def copy_rows(
     encoder = BinaryEncoder(shape.schema(first.schema), shape.jsonb)
     written = 0
     with CopyStream(connection, f"COPY {table} ({names}) FROM STDIN (FORMAT binary)") as stream:
-        stream.write(encoder.header())
+        stream.write(encoder.header)
         for batch in chain([first], batches):
-            stream.write(encoder.rows(shape.arrays(batch, written)))
+            stream.write(partial(_encode, encoder, shape, batch, written))
             written += batch.num_rows
-        stream.write(encoder.trailer())
+        stream.write(encoder.trailer)
     return stream.rows
+
+
+def _encode(encoder: BinaryEncoder, shape: Shape, batch: pa.RecordBatch, start: int) -> bytes:
+    return encoder.rows(shape.arrays(batch, start))
 
 
 def peek(batches: Iterator[pa.RecordBatch]) -> tuple[bool, Iterator[pa.RecordBatch]]:
