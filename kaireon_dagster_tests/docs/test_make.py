@@ -36,7 +36,7 @@ def test_each_target_installs_what_it_needs_and_says_so_first(
     clone: Path, target: str, extras: str
 ) -> None:
     lines = make(clone, "-n", target).stdout.splitlines()
-    installs = [number for number, line in enumerate(lines) if " install " in line]
+    installs = [number for number, line in enumerate(lines) if "--editable" in line]
     assert [lines[number].split("--editable ")[1] for number in installs] == [f"'.[{extras}]'"]
     assert "installing into .venv" in lines[installs[0] - 1]
 
