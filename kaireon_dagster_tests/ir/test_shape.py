@@ -39,8 +39,7 @@ WRONG = [
     wrong(
         ("schedule",),
         "0 3 * * *",
-        "schedule: expected an object, found a string; "
-        'write {kind: cron, expression: "0 3 * * *"}',
+        'schedule: expected an object, found a string; write {kind: cron, expression: "0 3 * * *"}',
     ),
     wrong(
         ("nodes", 0, "config", "pattern"),
@@ -58,7 +57,7 @@ WRONG = [
     wrong(("tenantId",), "", "tenantId: cannot be empty"),
     wrong(("tenantId",), None, "tenantId: expected a string, found null"),
     wrong(("metadata",), GONE, "metadata: required key is missing"),
-    wrong(("metadata",), "x", "metadata: expected an object, found a string; write {name: \"x\"}"),
+    wrong(("metadata",), "x", 'metadata: expected an object, found a string; write {name: "x"}'),
     wrong(("metadata", "name"), 5, "metadata.name: expected a string, found 5"),
     wrong(("metadata", "tags"), "a", "metadata.tags: expected a list, found a string"),
     wrong(("metadata", "tags"), ["a", 1], "metadata.tags[1]: expected a string, found 1"),
