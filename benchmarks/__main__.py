@@ -13,6 +13,8 @@ from benchmarks.report import Line, ratio, write
 from kaireon_dagster.server import start_server
 from kaireon_dagster.state import Database, migrate
 
+# What a server of this size is given; the defaults of PostgreSQL are for a machine of 1 GB.
+SETTINGS = ("-c", "shared_buffers=1GB", "-c", "max_wal_size=4GB")
 REPORT = Path(__file__).with_name("README.md")
 Rounds = dict[str, list[float]]
 
@@ -22,7 +24,7 @@ def main() -> None:
     arguments = _arguments()
     with (
         tempfile.TemporaryDirectory(prefix="flow-bench-") as folder,
-        start_server(Path(folder) / "server") as server,
+        start_server(Path(folder) / "server", options=SETTINGS) as server,
     ):
         database = Database(server.conninfo)
         migrate(database)
@@ -54,7 +56,9 @@ def _measure(database: Database, folder: Path, arguments: argparse.Namespace) ->
         *_memory(database, folder, files, arguments.full),
         overhead.measure(database),
     ]
-    return write(lines, arguments.rows, {name: median(values) for name, values in seconds.items()})
+    medians = {name: median(values) for name, values in seconds.items()}
+    settings = ", ".join(setting for setting in SETTINGS if setting != "-c")
+    return write(lines, arguments.rows, medians, settings)
 
 
 def _rounds(database: Database, files: Files, rounds: int) -> Rounds:

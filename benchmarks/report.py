@@ -27,7 +27,7 @@ def ratio(what: str, rounds: Sequence[tuple[float, float]], limit: str) -> Line:
     return Line(what, f"{median(ratios):.2f} × COPY ({ratios[0]:.2f} to {ratios[-1]:.2f})", limit)
 
 
-def write(lines: Sequence[Line], rows: int, seconds: Mapping[str, float]) -> str:
+def write(lines: Sequence[Line], rows: int, seconds: Mapping[str, float], settings: str) -> str:
     """The report as markdown."""
     table = "\n".join(f"| {line.what} | {line.value} | {line.limit} |" for line in lines)
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
@@ -46,5 +46,5 @@ are medians over rounds, so the machine's speed falls out.
 
 Median seconds: {medians}.
 Machine: {os.cpu_count()} cores, {platform.system()} {platform.machine()}; Python
-{platform.python_version()}; {packages}.
+{platform.python_version()}; {packages}; the server with {settings}, else as it comes.
 """
