@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import cast
 
 from kaireon_dagster import ir
 from kaireon_dagster.engine import relations
-from kaireon_dagster.engine.errors import RunEnded
+from kaireon_dagster.engine.abandoned import finish_loaded, settle
 from kaireon_dagster.engine.relation import ClaimedFiles
-from kaireon_dagster.engine.running import is_complete, open_run
+from kaireon_dagster.engine.running import is_complete, open_run, require_open
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.sources import claim_files
 from kaireon_dagster.state import alerts, runs
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.errors import wrapped
-
-HEARTBEAT_LIMIT = timedelta(minutes=15)
-"""A run that has not shown itself for this long is taken for dead, and its files are adopted."""
 
 
 def claim_source(scope: Scope, step: Step, *, attempt: int = 0) -> ClaimedFiles:
@@ -53,19 +49,14 @@ def _remembered(connection: Connection, scope: Scope, step: Step) -> ClaimedFile
 
 
 def _claim(connection: Connection, scope: Scope, source: ir.Source, attempt: int) -> ClaimedFiles:
-    def is_over(run_id: str) -> bool:
-        run = runs.get_run(connection, run_id)
-        return run is None or not runs.is_live(connection, run_id, HEARTBEAT_LIMIT)
-
-    run = runs.get_run(connection, scope.run_id)
-    if run is None or run.status == "failed":
-        raise RunEnded(scope.run_id, source.id)
+    finish_loaded(connection, scope)
+    require_open(runs.get_run(connection, scope.run_id), scope, source.id)
     claim = claim_files(
         source,
         run_id=scope.run_id,
         now=scope.started_at,
         attempt=attempt,
-        is_over=is_over,
+        is_over=lambda run_id: settle(connection, scope, run_id),
         min_age_seconds=_min_age(scope.pipeline),
     )
     return ClaimedFiles(source.id, claim.files, claim.superseded, claim.alert)

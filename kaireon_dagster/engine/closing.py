@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import cast
@@ -25,27 +25,44 @@ def close_if_last(connection: Connection, scope: Scope, step: Step) -> bool:
     """Close the run if this load was its last target; whether it did."""
     last = runs.finish_target(connection, scope.run_id, step.name)
     if last:
-        _archive(connection, scope)
-        _drop_staging(connection, scope)
-        run = runs.get_run(connection, scope.run_id)
-        bad = run is not None and run.rows_quarantined > 0
-        runs.close_run(connection, scope.run_id, "completed_with_errors" if bad else "completed")
+        finish(connection, scope, relations.find_all(connection, scope))
     connection.commit()
     return last
+
+
+def finish(connection: Connection, scope: Scope, results: Mapping[str, Relation]) -> None:
+    """Close a run whose targets are all loaded, with the results of its steps."""
+    _archive(scope, results.values())
+    drop_staged(connection, results.values())
+    run = runs.get_run(connection, scope.run_id)
+    bad = run is not None and run.rows_quarantined > 0
+    runs.close_run(connection, scope.run_id, "completed_with_errors" if bad else "completed")
 
 
 def fail_run(scope: Scope, error: str) -> None:
     """Close a run that has finally failed: its files go to failureFolder, its row says why."""
     with wrapped("close the failed run"), scope.database.connect() as connection:
-        closed = runs.fail_run(connection, scope.run_id, error)
-        if closed:
-            _set_aside(connection, scope)
-            if scope.pipeline.error_handling.on_failure == "alert":
-                _alert(connection, scope, error)
+        fail(connection, scope, error)
 
 
-def _archive(connection: Connection, scope: Scope) -> None:
-    for relation in relations.find_all(connection, scope).values():
+def fail(connection: Connection, scope: Scope, error: str) -> None:
+    """As `fail_run`, in the caller's transaction."""
+    if runs.fail_run(connection, scope.run_id, error):
+        _set_aside(connection, scope)
+        if scope.pipeline.error_handling.on_failure == "alert":
+            _alert(connection, scope, error)
+
+
+def drop_staged(connection: Connection, results: Iterable[Relation]) -> None:
+    """Drop the staged tables among the results of a run."""
+    for relation in results:
+        if isinstance(relation, StagedTable) and relation.columns:
+            name = sql.Identifier(relation.schema, relation.table)
+            connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
+
+
+def _archive(scope: Scope, results: Iterable[Relation]) -> None:
+    for relation in results:
         if isinstance(relation, ClaimedFiles):
             source = cast("ir.Source", scope.pipeline.node(relation.node))
             archive_files(source, relation.files, "success", scope.started_at)
@@ -68,17 +85,6 @@ def _moved(scope: Scope, source: ir.Source, files: Iterable[ClaimedFile]) -> Ite
         staged = scope.run_id in PurePath(file.path).parts
         places = archive_files(source, (file,), "failure", scope.started_at) if staged else ()
         yield replace(file, path=places[0]) if places else file
-
-
-def _drop_staging(connection: Connection, scope: Scope) -> None:
-    for relation in relations.find_all(connection, scope).values():
-        _drop(connection, relation)
-
-
-def _drop(connection: Connection, relation: Relation) -> None:
-    if isinstance(relation, StagedTable) and relation.columns:
-        name = sql.Identifier(relation.schema, relation.table)
-        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(name))
 
 
 def _alert(connection: Connection, scope: Scope, error: str) -> None:

@@ -21,5 +21,10 @@ def find(connection: Connection, scope: Scope, step: str) -> Relation | None:
 
 def find_all(connection: Connection, scope: Scope) -> dict[str, Relation]:
     """Results of all steps that have finished, by step name."""
-    found = {step.name: find(connection, scope, step.name) for step in scope.plan.steps}
-    return {name: relation for name, relation in found.items() if relation is not None}
+    return find_run(connection, scope.run_id, scope.pipeline_hash)
+
+
+def find_run(connection: Connection, run_id: str, pipeline_hash: str) -> dict[str, Relation]:
+    """Results of all steps that a run has finished for one version of its document."""
+    found = checkpoints.find_run(connection, run_id, pipeline_hash)
+    return {name: relation_from_json(data) for name, data in found.items()}

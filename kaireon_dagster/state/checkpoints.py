@@ -32,6 +32,15 @@ def find(
     return None if row is None else cast("dict[str, Any]", row[0])
 
 
+def find_run(
+    connection: psycopg.Connection[Any], root_run_id: str, pipeline_hash: str
+) -> dict[str, dict[str, Any]]:
+    """Read the relations of all steps of a run that have finished, by node."""
+    query = statement(connection, "checkpoints", "find_run")
+    values = {"run": root_run_id, "hash": pipeline_hash}
+    return dict(connection.execute(query, values).fetchall())
+
+
 def find_latest(
     connection: psycopg.Connection[Any], root_run_id: str, node: str
 ) -> dict[str, Any] | None:

@@ -61,6 +61,18 @@ def find(connection: psycopg.Connection[Any], run_id: str, node: str) -> LedgerR
     return None if row is None else LedgerRow(*row)
 
 
+def find_run(connection: psycopg.Connection[Any], run_id: str) -> list[LedgerRow]:
+    """Read all rows of a run, those of staged steps too."""
+    query = statement(connection, "ledger", "find_run")
+    return [LedgerRow(*row) for row in connection.execute(query, {"run": run_id})]
+
+
+def forget_run(connection: psycopg.Connection[Any], run_id: str) -> int:
+    """Delete all rows of a run, in the transaction that takes back what they count."""
+    query = statement(connection, "ledger", "forget_run")
+    return connection.execute(query, {"run": run_id}).rowcount
+
+
 def record(
     connection: psycopg.Connection[Any],
     run_id: str,

@@ -189,5 +189,34 @@ def is_live(connection: psycopg.Connection[Any], run_id: str, within: timedelta)
     return row is not None and bool(row[0])
 
 
+def lock_dead(connection: psycopg.Connection[Any], run_id: str, within: timedelta) -> bool:
+    """Lock the row of a run that is closed, or silent for longer than this; whether it is one."""
+    return _changes(connection, "lock_dead", {"run": run_id, "within": within})
+
+
+def find_loaded(
+    connection: psycopg.Connection[Any], pipeline_id: str, within: timedelta
+) -> list[str]:
+    """Ids of the pipeline's runs that loaded all targets, were not closed, and are silent so long."""
+    values = {"pipeline": pipeline_id, "within": within}
+    return [
+        id for (id,) in connection.execute(statement(connection, "runs", "find_loaded"), values)
+    ]
+
+
+def take_over(connection: psycopg.Connection[Any], run_id: str, by: str, error: str) -> None:
+    """Close a run for ever: another run does its work now, and it must not commit any more.
+
+    Args:
+        connection: whose transaction it joins; it holds the lock of `lock_dead`.
+        run_id: id of the dead run.
+        by: id of the run that goes on with its files.
+        error: what to say of it.
+    """
+    values = {"run": run_id, "by": by, "error": error}
+    connection.execute(statement(connection, "runs", "take_over"), values)
+    connection.execute(statement(connection, "runs", "mark_status"), values)
+
+
 def _changes(connection: psycopg.Connection[Any], name: str, values: Mapping[str, Any]) -> bool:
     return connection.execute(statement(connection, "runs", name), values).fetchone() is not None

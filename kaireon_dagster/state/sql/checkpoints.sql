@@ -8,6 +8,10 @@ SET relation = excluded.relation, "createdAt" = now();
 SELECT relation FROM {schema}.flow_run_checkpoint
 WHERE "rootRunId" = %(run)s AND "pipelineHash" = %(hash)s AND node = %(node)s;
 
+-- name: find_run
+SELECT node, relation FROM {schema}.flow_run_checkpoint
+WHERE "rootRunId" = %(run)s AND "pipelineHash" = %(hash)s;
+
 -- name: find_latest
 SELECT relation FROM {schema}.flow_run_checkpoint
 WHERE "rootRunId" = %(run)s AND node = %(node)s

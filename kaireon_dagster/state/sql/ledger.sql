@@ -3,6 +3,14 @@ SELECT "runId", node, "pipelineId", "pipelineHash", "targetTable", counts, detai
 FROM {schema}.flow_loads
 WHERE "runId" = %(run)s AND node = %(node)s;
 
+-- name: find_run
+SELECT "runId", node, "pipelineId", "pipelineHash", "targetTable", counts, detail, "loadedAt"
+FROM {schema}.flow_loads
+WHERE "runId" = %(run)s;
+
+-- name: forget_run
+DELETE FROM {schema}.flow_loads WHERE "runId" = %(run)s;
+
 -- name: record
 INSERT INTO {schema}.flow_loads
     ("runId", node, "pipelineId", "pipelineHash", "targetTable", counts, detail)

@@ -97,6 +97,34 @@ FROM locked, LATERAL (
 WHERE run.id = locked.id
 RETURNING true;
 
+-- name: lock_dead
+-- A row that somebody has locked belongs to a run that is alive.
+SELECT true FROM {schema}.pipeline_runs
+WHERE id = %(run)s
+    AND (
+        status NOT IN ('pending', 'running')
+        OR "heartbeatAt" <= clock_timestamp() - %(within)s::interval
+    )
+FOR NO KEY UPDATE SKIP LOCKED;
+
+-- name: find_loaded
+SELECT id FROM {schema}.pipeline_runs
+WHERE "pipelineId" = %(pipeline)s
+    AND status IN ('pending', 'running')
+    AND "heartbeatAt" <= clock_timestamp() - %(within)s::interval
+    AND (metadata -> 'finishedTargets') @> (metadata -> 'targets')
+    AND metadata -> 'finishedTargets' <> '[]'
+ORDER BY "startedAt";
+
+-- name: take_over
+UPDATE {schema}.pipeline_runs
+SET status = 'failed',
+    "finishedAt" = clock_timestamp(),
+    "rowsIn" = 0,
+    "rowsQuarantined" = 0,
+    metadata = metadata || jsonb_build_object('takenOverBy', %(by)s::text, 'error', %(error)s::text)
+WHERE id = %(run)s;
+
 -- name: find
 SELECT id, "pipelineId", "tenantId", status, "startedAt", "finishedAt", "heartbeatAt",
     "rowsIn", "rowsLoaded", "rowsQuarantined", metadata
