@@ -37,7 +37,7 @@ def ask(url: str) -> list[list[str]]:
         return [node["assetKey"]["path"] for node in json.load(answer)["data"]["assetNodes"]]
 
 
-def wait_for_assets(url: str) -> list[list[str]]:
+def wait_for_assets(url: str, log: Path) -> list[list[str]]:
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
         try:
@@ -46,7 +46,7 @@ def wait_for_assets(url: str) -> list[list[str]]:
         except OSError:
             pass
         time.sleep(0.5)
-    raise AssertionError("the UI showed no asset in time")
+    raise AssertionError(f"the UI showed no asset in time; its log:\n{log.read_text()}")
 
 
 def living(group: int) -> list[int]:
@@ -83,7 +83,7 @@ def test_it_serves_the_ui_and_ends_cleanly_on_ctrl_c(
         text=True,
     )
     try:
-        assert ["shop", "orders"] in wait_for_assets(f"http://127.0.0.1:{port}")
+        assert ["shop", "orders"] in wait_for_assets(f"http://127.0.0.1:{port}", folder / "log")
         again = call("dev")
         assert (again.code, again.out) == (
             0,
