@@ -46,6 +46,15 @@ _SESSION = {
     "synchronize_seqscans": "off",
 }
 """What the text of values must not depend on."""
+LIFT_LIMITS = """
+DO $$ BEGIN
+    PERFORM pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings WHERE name IN
+        ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout');
+END $$
+"""
+"""Lifts the server's time limits for a transaction. A COPY, or the pause in front of it, lasts as long as
+the worker needs for the rows, so such a limit says nothing of the server; tried again it would only strike
+again. How long the server may wait for a lock stays as it is."""
 
 
 class FetchInterrupted(Transient):
@@ -86,6 +95,7 @@ def fetch(database: Database, query: str, what: str) -> Iterator[pa.RecordBatchR
         ):
             for name, value in _SESSION.items():
                 cursor.execute(f"SET LOCAL {name} = {value}")
+            cursor.execute(LIFT_LIMITS)
             cursor.execute(query)
             yield _noting(cursor.fetch_record_batch(), faults)
     except adbc_driver_manager.Error as error:

@@ -18,6 +18,13 @@ _CHANGED = (
 )
 
 
+# Files are moved away for good behind this commit, so a crash of the server must not take it back.
+_DURABLE = """
+SELECT pg_catalog.set_config('synchronous_commit', 'on', true)
+WHERE pg_catalog.current_setting('synchronous_commit') = 'off'
+"""
+
+
 class TakenOver(Terminal):
     """A run that was silent for so long that another one does its work."""
 
@@ -102,6 +109,7 @@ def record(connection: Connection, scope: Scope, outcome: Outcome) -> None:
         counts,
         outcome.to_json(),
     )
+    connection.execute(_DURABLE)
     runs.record_node(connection, scope.run_id, outcome.step, _node_results(outcome))
     _require_own(connection, scope)
     if outcome.kind == "load":

@@ -10,7 +10,7 @@ import duckdb
 from kaireon_dagster import ir
 from kaireon_dagster.engine.catalog import read_catalog
 from kaireon_dagster.engine.dataset import judge
-from kaireon_dagster.engine.fetching import load_lookup
+from kaireon_dagster.engine.fetching import LIFT_LIMITS, load_lookup
 from kaireon_dagster.engine.flow import Flow
 from kaireon_dagster.engine.inputs import Inputs, open_inputs
 from kaireon_dagster.engine.outcome import RuleResult
@@ -128,7 +128,7 @@ def reading_none(
 
 def keep_open(connection: Connection) -> None:
     """Let the transaction live while the worker computes; the server sees it idle meanwhile."""
-    connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+    connection.execute(LIFT_LIMITS.encode())
 
 
 def quarantine_tables(pipeline: ir.Pipeline) -> dict[str, str]:
