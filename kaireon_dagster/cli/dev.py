@@ -78,8 +78,9 @@ def _serve(port: int, home: Path, turn: Turn) -> Reply:
     tell(f"Dagster UI: {_url(port)}  (Ctrl-C ends it)")
     tell(f"database:   {psql_command(database)}")
     tell(f"documents:  {pipelines_folder()}, runs: {home}")
-    code = _wait(_start(port, turn))
-    ended = code in (0, -signal.SIGINT, -signal.SIGTERM)
+    code, told = _wait(_start(port, turn))
+    # Services that were told to end may say so by any code, as those that were slow to end do.
+    ended = told or code == 0
     lines = () if ended else (f"dagster dev ended with code {code}",)
     return Reply(DONE if ended else FAILED, lines, {"url": _url(port), "exitCode": code})
 
@@ -125,16 +126,19 @@ def _start(port: int, turn: Turn) -> subprocess.Popen[bytes]:
     )
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    with _passing_on(process):
-        return process.wait()
+def _wait(process: subprocess.Popen[bytes]) -> tuple[int, bool]:
+    """The exit code, and whether we had told the process to end."""
+    with _passing_on(process) as told:
+        return process.wait(), bool(told)
 
 
 @contextlib.contextmanager
-def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Pass Ctrl-C and SIGTERM on; a second one does not wait any longer."""
+def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """Pass Ctrl-C and SIGTERM on, and list them; a second one does not wait any longer."""
+    told: list[int] = []
 
     def stop(signum: int, frame: FrameType | None) -> None:
+        told.append(signum)
         impatient = signal.getsignal(signal.SIGALRM) is give_up
         signal.signal(signal.SIGALRM, give_up)
         signal.setitimer(signal.ITIMER_REAL, 0.01 if impatient else _PATIENCE)
@@ -146,7 +150,7 @@ def _passing_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
     before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield told
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for signum, handler in before.items():
