@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psycopg
 
@@ -28,7 +28,7 @@ UNTRANSLATABLE = "22P05"
 TOLD_CLASSES = frozenset(
     {"08", "0A", "25", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "XX"}
 )
-# Wherever a function of the user's says RAISE, the message is the user's, whatever its code.
+# Wherever a function of the user's says RAISE, message and names are the user's, whatever its code.
 RAISED_BY_USER = "exec_stmt_raise"
 
 
@@ -173,15 +173,22 @@ def _classify_local(error: psycopg.Error) -> type[Transient] | type[Terminal] | 
 
 def _read_facts(error: psycopg.Error, doing: str) -> Facts:
     diag = error.diag
-    told = (error.sqlstate or "")[:2] in TOLD_CLASSES and diag.source_function != RAISED_BY_USER
+    facts = Facts(doing, error.sqlstate, type(error).__name__)
+    if diag.source_function == RAISED_BY_USER:
+        return facts
+    told = (error.sqlstate or "")[:2] in TOLD_CLASSES and not _is_in_function(diag)
     names = (diag.schema_name, diag.table_name)
-    return Facts(
-        doing=doing,
-        sqlstate=error.sqlstate,
-        condition=type(error).__name__,
-        table=".".join(name for name in names if name) or None,
+    return replace(
+        facts,
+        table=".".join(name for name in names if name) if diag.table_name else None,
         column=diag.column_name,
         constraint=diag.constraint_name,
         type=diag.datatype_name,
         message=diag.message_primary if told else None,
     )
+
+
+def _is_in_function(diag: psycopg.errors.Diagnostic) -> bool:
+    """Whether a statement of a function failed, which a trigger may have put together of values."""
+    context = diag.context or ""
+    return bool(context) and not context.startswith("COPY ")
