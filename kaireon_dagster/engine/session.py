@@ -21,6 +21,7 @@ from kaireon_dagster.plan.sqltext import literal
 # Measured on DuckDB 1.5, which takes several times what 2.0 does.
 _NARROW = 200
 _COLUMN_BYTES = 1 << 20
+_DEEPEST = 5000
 
 
 @contextmanager
@@ -60,6 +61,8 @@ def _config(scope: Scope, spill: str) -> dict[str, str | bool | int | float | li
 def _prepare(connection: duckdb.DuckDBPyConnection, scope: Scope) -> None:
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_progress_bar = false")
+    # The layers of a step stand inside each other, so a long chain of nodes is a deep query.
+    connection.execute(f"SET max_expression_depth = {_DEEPEST}")
     connection.create_function(
         "flow_sha512", _sha512, ["VARCHAR"], "VARCHAR", type=PythonUDFType.ARROW
     )
