@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -22,65 +24,75 @@ MOST_COLUMNS: Final = 1600
 _BATCH_ROWS: Final = 4096
 
 
+Group = Sequence[LinesPart]
+"""Neighbours that are read by one reader; they share their suspects."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of all objects of a file.
+    """The keys of all objects of a group of files.
 
     Attributes:
-        names: each key once, in the order in which they first appear.
+        names: for each file, each key once, in the order in which they first appear.
         has_doubles: whether some object has a key twice; such objects give no row.
     """
 
-    names: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
     has_doubles: bool
 
 
-def find_keys(part: LinesPart, views: Views) -> Keys:
-    """Read all lines of a file for their keys, so that one that appears late is not lost.
+def find_keys(group: Group, views: Views) -> Keys:
+    """Read all lines of files for their keys, so that one that appears late is not lost.
 
     Raises:
         HeaderRefused: when keys cannot be columns side by side, or are too many.
     """
-    if part.is_clean:
-        judge = views.function(lambda raw: _keys(part.judge(raw)))
-        lists: Iterable[Sequence[str]] = (
-            keys for (keys,) in views.fetch(select_keys(part.path, judge))
-        )
-    else:
-        lists = (tuple(row) for row in part.rows())
-    names: dict[str, None] = {}
+    names: dict[Path, dict[str, None]] = {part.path: {} for part in group}
+    labels = {part.path: part.label for part in group}
     has_doubles = False
-    for keys in lists:
+    for path, keys in _key_lists(group, views):
         if len(set(keys)) < len(keys):
             has_doubles = True
         else:
-            names.update(dict.fromkeys(keys))
-        _check_count(part.label, len(names))
-    check_names(part.label, tuple(names))
-    return Keys(tuple(names), has_doubles)
+            names[path].update(dict.fromkeys(keys))
+        _check_count(labels[path], len(names[path]))
+    for path, found in names.items():
+        check_names(labels[path], tuple(found))
+    return Keys(tuple(tuple(found) for found in names.values()), has_doubles)
 
 
-def select_part(
-    part: LinesPart,
+def select_group(
+    group: Group,
     names: Sequence[str],
     has_doubles: bool,
     views: Views,
     file_name_column: str | None,
 ) -> str:
-    """Write the SELECT that gives the rows of one file."""
-    if part.is_clean:
-        judge = views.function(lambda raw: _values(part.judge(raw), names))
-        relation = select_values(part.path, names, judge, has_doubles=has_doubles)
+    """Write the SELECT that gives the rows of a group of files, of one file if its name is asked for."""
+    if group[0].is_clean:
+        judge = views.function(lambda raw: _values(group[0].judge(raw), names))
+        paths = [part.path for part in group]
+        relation = select_values(paths, names, judge, has_doubles=has_doubles)
         values = [f"line_values[{place}]" for place in range(1, len(names) + 1)]
     else:
         schema = pa.schema([(f"c{place}", pa.string()) for place in range(len(names))])
-        batches = _batches(part.rows(), names, schema)
+        batches = _batches(chain.from_iterable(part.rows() for part in group), names, schema)
         relation = views.stream(pa.RecordBatchReader.from_batches(schema, batches))
         values = schema.names
     selected = [f"{value} AS {ident(name)}" for value, name in zip(values, names, strict=True)]
     if file_name_column is not None:
-        selected.append(f"{literal(part.label)} AS {ident(file_name_column)}")
+        selected.append(f"{literal(group[0].label)} AS {ident(file_name_column)}")
     return f"SELECT {', '.join(selected)} FROM {relation}"
+
+
+def _key_lists(group: Group, views: Views) -> Iterator[tuple[Path, Sequence[str]]]:
+    if group[0].is_clean:
+        judge = views.function(lambda raw: _keys(group[0].judge(raw)))
+        for path, keys in views.fetch(select_keys([part.path for part in group], judge)):
+            yield Path(path), keys
+    else:
+        for part in group:
+            yield from ((part.path, tuple(row)) for row in part.rows())
 
 
 def _check_count(label: str, count: int) -> None:

@@ -21,7 +21,7 @@ from kaireon_dagster.sources.faults import FileBroken
 from kaireon_dagster.sources.json_part import LinesPart, flatten
 from kaireon_dagster.sources.unpack import Ready
 
-LONGEST_VALUE: Final = 256 << 20
+LONGEST_VALUE: Final = 64 << 20
 _CHUNK: Final = 1 << 20
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 

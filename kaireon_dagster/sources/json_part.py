@@ -13,7 +13,7 @@ from kaireon_dagster.sources.json_value import BLANKS, Row, read_object
 from kaireon_dagster.sources.rejects import Reject
 from kaireon_dagster.sources.unpack import Ready
 
-LONGEST_LINE: Final = 256 << 20
+LONGEST_LINE: Final = 64 << 20
 
 
 @dataclass(slots=True)

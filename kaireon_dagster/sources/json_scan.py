@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from kaireon_dagster.sources.census import take_census
 from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.columns import merge_names
 from kaireon_dagster.sources.dialect import Dialect
-from kaireon_dagster.sources.json_columns import find_keys, select_part
+from kaireon_dagster.sources.json_columns import Group, find_keys, select_group
 from kaireon_dagster.sources.json_document import split_document
 from kaireon_dagster.sources.json_part import LinesPart
 from kaireon_dagster.sources.line_index import LineIndex
@@ -78,6 +79,18 @@ def _open(
         raise
 
 
+def _group(parts: Sequence[LinesPart], *, alone: bool) -> Iterator[Group]:
+    """Put neighbours together that one reading can take."""
+    for _, neighbours in groupby(parts, lambda part: part.is_clean):
+        group = list(neighbours)
+        for part in group:
+            part.suspects = group[0].suspects
+        if alone:
+            yield from ([part] for part in group)
+        else:
+            yield group
+
+
 class JsonScan:
     """See `scan.Scan`."""
 
@@ -92,15 +105,17 @@ class JsonScan:
         self._parts = parts
         self._views = views
         self._lines = LineIndex((part.ready.file, part.lines) for part in parts)
-        found = [(part.label, find_keys(part, views)) for part in parts]
-        names = merge_names((label, keys.names) for label, keys in found)
+        groups = list(_group(parts, alone=file_name_column is not None))
+        found = [find_keys(group, views) for group in groups]
+        headers = chain.from_iterable(keys.names for keys in found)
+        names = merge_names((part.label, keys) for part, keys in zip(parts, headers, strict=True))
         extra = () if file_name_column is None else (file_name_column,)
         self.columns: tuple[tuple[str, SqlType], ...] = tuple(
             (name, TEXT) for name in (*names, *extra)
         )
         selects = [
-            select_part(part, names, keys.has_doubles, views, file_name_column)
-            for part, (_, keys) in zip(parts, found, strict=True)
+            select_group(group, names, keys.has_doubles, views, file_name_column)
+            for group, keys in zip(groups, found, strict=True)
             if names
         ]
         views.create(selects, self.columns)

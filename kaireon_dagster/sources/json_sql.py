@@ -38,39 +38,43 @@ _QUOTED: Final = r'\1"\2"\3'
 _DEEP: Final = 100
 
 
-def read_lines(path: Path) -> str:
-    """Write a relation of the lines of a file, one column `line`; NULL for a blank one."""
-    size = find_buffer_size([path], 2 * LONGEST_LINE)
+def read_lines(paths: Sequence[Path]) -> str:
+    """Write a relation of the lines of files, `line` and `filename`; NULL for a blank line."""
+    size = find_buffer_size(paths, 2 * LONGEST_LINE)
+    files = ", ".join(literal(str(path)) for path in paths)
     # `parallel` as for delimited files: side by side, lines beside wrong ones are lost.
     return (
-        f"read_csv([{literal(str(path))}], columns = {{'line': 'VARCHAR'}}, auto_detect = false, "
+        f"read_csv([{files}], columns = {{'line': 'VARCHAR'}}, auto_detect = false, "
         f"header = false, delim = {literal(_NO_DELIMITER)}, quote = '', escape = '', "
         "nullstr = [''], strict_mode = true, compression = 'none', hive_partitioning = false, "
         f"ignore_errors = true, max_line_size = {LONGEST_LINE}, buffer_size = {size}, "
-        "parallel = false)"
+        "parallel = false, filename = true)"
     )
 
 
-def select_keys(path: Path, judge: str) -> str:
-    """Write a query for the distinct lists of keys of a file, in order of first appearance.
+def select_keys(paths: Sequence[Path], judge: str) -> str:
+    """Write a query for each file's path and distinct lists of keys, in order of first appearance.
 
     Args:
-        path: the file.
+        paths: the files.
         judge: name of the function that gives the keys of a line DuckDB is not trusted with.
     """
     return (
-        f"SELECT CASE WHEN {_is_object('line')} THEN json_keys(line) ELSE {ident(judge)}(line) END "
-        "AS keys FROM (SELECT line, row_number() OVER () AS number "
-        f"FROM {read_lines(path)}) WHERE line IS NOT NULL "
-        "GROUP BY keys HAVING keys IS NOT NULL ORDER BY min(number)"
+        f"SELECT filename, CASE WHEN {_is_object('line')} THEN json_keys(line) "
+        f"ELSE {ident(judge)}(line) END AS keys "
+        "FROM (SELECT line, filename, row_number() OVER () AS number "
+        f"FROM {read_lines(paths)}) WHERE line IS NOT NULL "
+        "GROUP BY filename, keys HAVING keys IS NOT NULL ORDER BY min(number)"
     )
 
 
-def select_values(path: Path, keys: Sequence[str], judge: str, *, has_doubles: bool) -> str:
+def select_values(
+    paths: Sequence[Path], keys: Sequence[str], judge: str, *, has_doubles: bool
+) -> str:
     """Write a relation with one column `line_values`, the list of values of each good line.
 
     Args:
-        path: the file.
+        paths: the files, read one after another.
         keys: which members, in the order of the list.
         judge: name of the function that gives the values of a line DuckDB is not trusted with,
             or NULL for a line that gives no row; volatile, so that it is called once.
@@ -82,7 +86,7 @@ def select_values(path: Path, keys: Sequence[str], judge: str, *, has_doubles: b
     return (
         f"(SELECT line_values FROM (SELECT CASE WHEN text IS NOT NULL AND {exact} "
         f"THEN json_extract_string(text, [{pointers}]) ELSE {ident(judge)}(line) END "
-        f"AS line_values FROM (SELECT line, {_exact_text()} AS text FROM {read_lines(path)} "
+        f"AS line_values FROM (SELECT line, {_exact_text()} AS text FROM {read_lines(paths)} "
         "WHERE line IS NOT NULL)) WHERE line_values IS NOT NULL)"
     )
 
