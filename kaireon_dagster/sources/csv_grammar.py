@@ -18,6 +18,9 @@ from kaireon_dagster.sources.dialect import Dialect
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _SPACES: Final = re.compile(rb" *")
+_LONG: Final = 3 << 20
+"""More data than this is held for a record whose quote may never be closed: too much for one pattern,
+which would look for the end from every place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ class Grammar:
         )
 
     def _read_quoted(self, data: bytes, start: int, is_last: bool) -> Record | None:
+        if len(data) - start > _LONG:
+            return self._read_torn(data, start, is_last)
         values: list[bytes] = []
         quoted: list[int] = []
         place = start
