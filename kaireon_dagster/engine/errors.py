@@ -26,14 +26,21 @@ class RowsRefused(Terminal):
 
 
 class RowsUnreadable(Terminal):
-    """Rows of a file that cannot be read, where no quarantine is enabled."""
+    """Rows of a file that cannot be read, where no quarantine is enabled.
+
+    Attributes:
+        more: how many others there are, counted up to `COUNTED`.
+    """
+
+    COUNTED = 1000
 
     def __init__(self, file: str, line: int, cause: str, more: int) -> None:
         super().__init__(file, line, cause, more)
         self.file, self.line, self.cause, self.more = file, line, cause, more
 
     def __str__(self) -> str:
-        others = f" (and {self.more} more)" if self.more else ""
+        least = "at least " if self.more >= self.COUNTED else ""
+        others = f" (and {least}{self.more} more)" if self.more else ""
         return (
             f"{self.file}:{self.line}: {self.cause}{others}; nothing was loaded. Mend the file, or set "
             "errorHandling.dlq.enabled to true to quarantine such rows"

@@ -199,5 +199,5 @@ class Flow:
 def _refuse_unreadable(rejects: Iterator[Reject]) -> None:
     first = next(rejects, None)
     if first is not None:
-        more = sum(1 for _ in islice(rejects, 1_000_000))
+        more = sum(1 for _ in islice(rejects, RowsUnreadable.COUNTED))
         raise RowsUnreadable(first.file.label, first.line, first.cause, more)

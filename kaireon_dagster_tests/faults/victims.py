@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from kaireon_dagster import ir
@@ -79,6 +80,25 @@ def start(pipeline: ir.Pipeline, database: Database, run_id: str) -> Any:
     worker = _CONTEXT.Process(target=_work, args=(None, text, database.conninfo, run_id))
     worker.start()
     return worker
+
+
+def measure(pipeline: ir.Pipeline, database: Database) -> int:
+    """Run a document in a process of its own: the most memory that it held, in MB."""
+    text = ir.write_canonical(pipeline)
+    mine, theirs = _CONTEXT.Pipe()
+    worker = _CONTEXT.Process(target=_tell_peak, args=(theirs, text, database.conninfo))
+    worker.start()
+    worker.join(120)
+    assert worker.exitcode == 0
+    return int(mine.recv())
+
+
+def _tell_peak(told: Any, text: str, conninfo: str) -> None:
+    pipeline = ir.parse_document(text, source="measured.json", format="json")
+    run(pipeline, Database(conninfo))
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = (line for line in lines if line.startswith("VmHWM"))
+    told.send(int(peak.split()[1]) // 1024)
 
 
 def _work(point: Point | None, text: str, conninfo: str, run_id: str) -> None:
