@@ -27,6 +27,19 @@ if TYPE_CHECKING:
     from kaireon_dagster.ir import Source
 
 _SUFFIXES: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+# No text begins with these bytes.
+_STARTS: Final = {
+    b"\x1f\x8b\x08": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "zip",
+}
+_LONGEST_START: Final = 4
+_DECLARE: Final = "its name does not say so; set formatOptions.compression"
+_ADVICE: Final = {
+    "gzip": _DECLARE,
+    "zstd": _DECLARE,
+    "zip": "such archives, and workbooks, are not read; have it delivered as text",
+}
 _CHUNK: Final = 1 << 20
 # DuckDB takes brackets, stars and question marks in a path for a pattern.
 _PLAIN_PATH: Final = re.compile(r"[\w ./@+=,:-]+")
@@ -69,11 +82,21 @@ def make_ready(file: ClaimedFile, number: int, source: Source, folder: Path) -> 
     packing = find_packing(file.name, options.compression)
     if packing is not None:
         path = _unpack(file, packing, folder / f"{number:06d}.unpacked")
+    else:
+        _refuse_packed(file)
     declared = options.encoding if "encoding" in options.model_fields_set else None
     encoding = find_encoding(path, file.label, declared)
     if encoding != "utf-8":
         path = _rewrite(path, folder / f"{number:06d}.utf8", encoding)
     return Ready(file, name_plainly(path, number, folder), encoding)
+
+
+def _refuse_packed(file: ClaimedFile) -> None:
+    with Path(file.path).open("rb") as read:
+        start = read.read(_LONGEST_START)
+    for sign, packing in _STARTS.items():
+        if start.startswith(sign):
+            raise FileBroken(file.label, f"it is packed as {packing}, and {_ADVICE[packing]}")
 
 
 def find_packing(name: str, compression: str) -> str | None:
