@@ -13,19 +13,38 @@ from kaireon_dagster import ir
 from kaireon_dagster.engine import relations
 from kaireon_dagster.engine.relation import ClaimedFiles, Relation, StagedTable
 from kaireon_dagster.engine.scope import Scope
+from kaireon_dagster.errors import Terminal
 from kaireon_dagster.plan.steps import Step
 from kaireon_dagster.sources import archive_files
 from kaireon_dagster.sources.claimed import ClaimedFile
+from kaireon_dagster.sources.faults import FolderUnusable
 from kaireon_dagster.state import alerts, runs
 from kaireon_dagster.state.database import Connection
 from kaireon_dagster.state.errors import wrapped
+
+
+class LeftInStaging(Terminal):
+    """Files that were loaded and could not be archived."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cause}. All targets of the run are loaded, so do not deliver its files again: mend "
+            "the folder and re-execute the run, which then only archives them"
+        )
 
 
 def close_if_last(connection: Connection, scope: Scope, step: Step) -> bool:
     """Close the run if this load was its last target; whether it did."""
     last = runs.finish_target(connection, scope.run_id, step.name)
     if last:
-        finish(connection, scope, relations.find_all(connection, scope))
+        try:
+            finish(connection, scope, relations.find_all(connection, scope))
+        except FolderUnusable as error:
+            raise LeftInStaging(str(error)) from None
     connection.commit()
     return last
 
@@ -48,9 +67,16 @@ def fail_run(scope: Scope, error: str) -> None:
 def fail(connection: Connection, scope: Scope, error: str) -> None:
     """As `fail_run`, in the caller's transaction."""
     if runs.fail_run(connection, scope.run_id, error):
-        _set_aside(connection, scope)
+        if not _is_loaded(connection, scope):
+            _set_aside(connection, scope)
         if scope.pipeline.error_handling.on_failure == "alert":
             _alert(connection, scope, error)
+
+
+def _is_loaded(connection: Connection, scope: Scope) -> bool:
+    """Whether all targets are loaded: such files must not look as if they could be delivered again."""
+    run = runs.get_run(connection, scope.run_id)
+    return run is not None and set(run.metadata["targets"]) <= set(run.metadata["finishedTargets"])
 
 
 def drop_staged(connection: Connection, results: Iterable[Relation]) -> None:

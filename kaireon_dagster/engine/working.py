@@ -19,7 +19,7 @@ from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.engine.session import make_room, open_session
 from kaireon_dagster.engine.spool import Spool
 from kaireon_dagster.engine.tally import Tally
-from kaireon_dagster.errors import FlowError, Terminal
+from kaireon_dagster.errors import FlowError, Terminal, Transient
 from kaireon_dagster.plan.catalog import Catalog
 from kaireon_dagster.plan.columns import Columns
 from kaireon_dagster.plan.compile import Compiled, compile_step, lookups, tables
@@ -49,11 +49,37 @@ class WorkerFault(Terminal):
         )
 
 
+class WorkerDiskFault(Transient):
+    """The worker's own files could not be written: what is unpacked, spilled, or waits for quarantine."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(step, reason)
+        self.step, self.reason = step, reason
+
+    def __str__(self) -> str:
+        return (
+            f"step {self.step!r}: the worker's temporary files: {self.reason}; make room there, or point "
+            "TMPDIR to a larger disk, and try again"
+        )
+
+
 @contextmanager
 def working(
     scope: Scope, step: Step, relations: Mapping[str, Relation]
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Inputs]]:
     """A session with the step's inputs open; DuckDB's errors leave it without values of rows."""
+    try:
+        with _session(scope, step, relations) as opened:
+            yield opened
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise WorkerDiskFault(step.name, reason) from None
+
+
+@contextmanager
+def _session(
+    scope: Scope, step: Step, relations: Mapping[str, Relation]
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Inputs]]:
     with open_session(scope) as session:
         try:
             with open_inputs(session, scope, step, relations) as inputs:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from kaireon_dagster.sources.claimed import ClaimedFile, readable
-from kaireon_dagster.sources.faults import FileChanged, FolderRefused, FolderUnusable
+from kaireon_dagster.sources.faults import FileBroken, FileChanged, FolderRefused, FolderUnusable
 from kaireon_dagster.sources.patterns import token_matcher
 from kaireon_dagster.sources.store import Entry
 
@@ -148,6 +148,20 @@ class LocalStore:
         else:
             path.rename(target)
         return target
+
+
+def check_ready(file: ClaimedFile) -> None:
+    """Check that a file is as it was claimed, and may be read.
+
+    Raises:
+        FileChanged: when it was written to, replaced or removed since.
+        FileBroken: when this user may not open it, or its disk fails.
+    """
+    check_unchanged(file)
+    try:
+        Path(file.path).open("rb").close()
+    except OSError as error:
+        raise FileBroken(file.label, f"it cannot be opened: {_reason(error)}") from None
 
 
 def check_unchanged(file: ClaimedFile) -> None:

@@ -20,7 +20,7 @@ from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.columns import check_names, merge_names
 from kaireon_dagster.sources.faults import ColumnTypesDiffer, FileBroken, HeaderRefused
 from kaireon_dagster.sources.line_index import LineIndex
-from kaireon_dagster.sources.local import check_unchanged
+from kaireon_dagster.sources.local import check_ready, check_unchanged
 from kaireon_dagster.sources.rejects import Reject
 from kaireon_dagster.sources.unpack import name_plainly
 from kaireon_dagster.sources.views import Views
@@ -158,7 +158,7 @@ class ParquetScan:
 
 
 def _read_part(file: ClaimedFile, number: int, folder: Path) -> ParquetPart:
-    check_unchanged(file)
+    check_ready(file)
     try:
         with pq.ParquetFile(file.path) as opened:
             schema, rows = opened.schema_arrow, opened.metadata.num_rows

@@ -21,7 +21,7 @@ import pyarrow as pa
 from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.encodings import find_encoding, restore, transcode
 from kaireon_dagster.sources.faults import FileBroken
-from kaireon_dagster.sources.local import check_unchanged
+from kaireon_dagster.sources.local import check_ready
 
 if TYPE_CHECKING:
     from kaireon_dagster.ir import Source
@@ -76,7 +76,7 @@ def make_ready(file: ClaimedFile, number: int, source: Source, folder: Path) -> 
         FileChanged: when the file is not as it was when it was claimed.
         FileBroken: when it cannot be unpacked.
     """
-    check_unchanged(file)
+    check_ready(file)
     options = source.config.format_options
     path = Path(file.path)
     packing = find_packing(file.name, options.compression)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import os
+import resource
 from pathlib import Path
 
 import pytest
 
+from kaireon_dagster.engine.closing import LeftInStaging, fail_run
+from kaireon_dagster.engine.working import WorkerDiskFault
+from kaireon_dagster.plan.steps import plan_pipeline
 from kaireon_dagster.sources.faults import FileBroken, FileChanged, FolderUnusable
 from kaireon_dagster.state import Database
-from kaireon_dagster_tests.harness import document, query, run, source, target
+from kaireon_dagster_tests.harness import document, new_scope, query, run, source, target
 
 NAMES = [
     b"a\nb.csv",
@@ -89,3 +93,34 @@ def test_a_folder_that_is_none(database: Database, tmp_path: Path) -> None:
     for name in ("missing", "file"):
         with pytest.raises(FolderUnusable, match=name):
             run(document(source(tmp_path / name), target()), database)
+
+
+def test_files_that_cannot_be_archived_are_not_offered_for_a_second_load(
+    database: Database, folder: Path
+) -> None:
+    (folder / "a.csv").write_text("id\n1\n")
+    (folder / ".archive").write_text("no folder")
+    pipeline = document(source(folder), target())
+    with pytest.raises(LeftInStaging, match="do not deliver its files again") as caught:
+        run(pipeline, database, run_id="root")
+    fail_run(new_scope(plan_pipeline(pipeline), database, "root"), str(caught.value))
+    assert (folder / ".processing" / "root" / "src" / "a.csv").exists()
+    (folder / ".archive").unlink()
+    run(pipeline, database, run_id="next")
+    assert (folder / ".archive" / "a.csv").exists()
+    assert query(database, "SELECT id FROM t") == [("1",)]
+
+
+def test_a_full_disk_may_pass(database: Database, folder: Path) -> None:
+    with gzip.open(folder / "a.csv.gz", "wt") as packed:
+        packed.write("id\n" + "1\n" * 100_000)
+    pipeline = document(source(folder, "*"), target())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+    try:
+        with pytest.raises(WorkerDiskFault, match="file too large; make room there"):
+            run(pipeline, database, run_id="root")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    run(pipeline, database, run_id="root")
+    assert query(database, "SELECT count(*) FROM t") == [(100_000,)]
