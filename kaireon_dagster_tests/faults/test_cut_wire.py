@@ -36,8 +36,14 @@ MOMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    ("moment", "when"),
+    [
+        *((moment, "before") for moment in MOMENTS),
+        # Elsewhere the server undoes what it did when it finds that the worker is gone.
+        *((moment, "after") for moment in MOMENTS if "COMMIT" in moment),
+    ],
+)
 def test_retry_loads_once(database: Database, folder: Path, moment: str, when: Cut) -> None:
     with wired(database) as (far, wire):
         wire.cut(*MOMENTS[moment], when=when)

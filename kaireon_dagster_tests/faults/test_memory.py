@@ -36,9 +36,9 @@ def test_a_hundred_thousand_wrong_records(database: Database, folder: Path) -> N
     assert query(database, "SELECT count(*) FROM flow_dlq.p") == [(100_000,)]
 
 
-@pytest.mark.parametrize("format", ["csv", "jsonl", "json"])
+@pytest.mark.parametrize("format", ["csv", "json"])
 def test_a_thousand_small_files(database: Database, folder: Path, format: str) -> None:
-    text = {"csv": "id\n{}\n", "jsonl": '{{"id": {}}}\n', "json": '[{{"id": {}}}]'}[format]
+    text = {"csv": "id\n{}\n", "json": '[{{"id": {}}}]'}[format]
     for number in range(1000):
         (folder / f"{number:04}.{format}").write_text(text.format(number))
     pipeline = document(source(folder, f"*.{format}", format=format), target())
