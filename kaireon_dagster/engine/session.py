@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,6 +16,7 @@ from kaireon_dagster.engine.errors import EnvironmentMissing
 from kaireon_dagster.engine.scope import Scope
 from kaireon_dagster.plan import variables
 from kaireon_dagster.plan.sqltext import literal
+from kaireon_dagster.sources.scratch import Scratch
 
 # Measured on DuckDB 1.5, which takes several times what 2.0 does.
 _NARROW = 200
@@ -27,8 +27,8 @@ _DEEPEST = 5000
 @contextmanager
 def open_session(scope: Scope) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB of its own for one step, with a spill folder that goes when it closes."""
-    with tempfile.TemporaryDirectory(prefix="flow-", dir=scope.settings.spill_folder) as spill:
-        connection = duckdb.connect(config=_config(scope, spill))
+    with Scratch(scope.settings.spill_folder) as spill:
+        connection = duckdb.connect(config=_config(scope, str(spill)))
         try:
             _prepare(connection, scope)
             yield connection

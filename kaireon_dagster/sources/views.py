@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import duckdb
@@ -16,6 +15,7 @@ from kaireon_dagster.plan.sqltext import ident
 from kaireon_dagster.plan.types import SqlType
 from kaireon_dagster.sources.claimed import ClaimedFile
 from kaireon_dagster.sources.faults import FileBroken
+from kaireon_dagster.sources.scratch import Scratch
 
 _NO_COLUMNS: Final = 'SELECT CAST(NULL AS VARCHAR) AS "_flow_nothing" WHERE false'
 _UNREADABLE: Final = "cannot be read; it is damaged, or not of the format that it should be"
@@ -33,7 +33,7 @@ class Views:
     def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
         self._connection = connection
         self._name = name
-        self._folder = TemporaryDirectory(prefix="flow-scan-")
+        self._folder = Scratch()
         self._count = 0
         self._cleanup: list[str] = []
         self._streams: list[str] = []
@@ -43,7 +43,7 @@ class Views:
     @property
     def folder(self) -> Path:
         """A folder that is removed with the rest."""
-        return Path(self._folder.name)
+        return self._folder.path
 
     def create(self, selects: Sequence[str], columns: Sequence[tuple[str, SqlType]]) -> None:
         """Make the view of several SELECTs with the same columns, one after another."""
@@ -132,7 +132,7 @@ class Views:
         self._streams.clear()
         self._functions.clear()
         self._cleanup.clear()
-        self._folder.cleanup()
+        self._folder.close()
 
     def _guard(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """Keep an error of ours, which DuckDB would pass on as text."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from kaireon_dagster import ir
 from kaireon_dagster.engine import load
 from kaireon_dagster.engine.abandoned import HEARTBEAT_LIMIT
 from kaireon_dagster.engine.running import TakenOver
+from kaireon_dagster.sources.scratch import Scratch
 from kaireon_dagster.state import Database
 from kaireon_dagster_tests.faults.victims import Point, kill_at
 from kaireon_dagster_tests.harness import document, execute, query, run, source, target
@@ -213,6 +216,24 @@ def test_a_run_that_died_between_two_targets_is_left_to_its_own_re_execution(
     counts = "SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)"
     assert query(database, counts) == [(2 * ROWS, 2 * ROWS)]
     assert sorted(f.name for f in (folder / ".archive").iterdir()) == list(FILES)
+
+
+def test_the_next_worker_removes_what_a_dead_one_had_unpacked(
+    database: Database, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with gzip.open(folder / "c.csv.gz", "wt") as packed:
+        packed.write("id,n\nc,1\n")
+    both = document(source(folder, "*"), target())
+    kill_at(Point("engine.modes", "copy_rows", "after"), both, database, "root", tmp_path)
+    left = list(tmp_path.glob("flow-scratch-*/*.unpacked"))
+    assert len(left) == 1
+    with Scratch() as mine:
+        assert list(tmp_path.glob("flow-scratch-*")) == [mine]
+        with Scratch() as other:
+            assert mine.exists()
+            assert other.exists()
+    assert not list(tmp_path.glob("*flow-scratch-*"))
 
 
 def test_a_run_that_beats_keeps_its_files(database: Database, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -65,10 +66,17 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def kill_at(point: Point, pipeline: ir.Pipeline, database: Database, run_id: str) -> None:
+def kill_at(
+    point: Point,
+    pipeline: ir.Pipeline,
+    database: Database,
+    run_id: str,
+    scratch: Path | None = None,
+) -> None:
     """Run a document in a process of its own, and see it die at the point."""
     text = ir.write_canonical(pipeline)
-    victim = _CONTEXT.Process(target=_work, args=(point, text, database.conninfo, run_id))
+    arguments = (point, text, database.conninfo, run_id, scratch)
+    victim = _CONTEXT.Process(target=_work, args=arguments)
     victim.start()
     victim.join(60)
     assert victim.exitcode == -signal.SIGKILL, f"{point} was never reached: {victim.exitcode}"
@@ -77,7 +85,7 @@ def kill_at(point: Point, pipeline: ir.Pipeline, database: Database, run_id: str
 def start(pipeline: ir.Pipeline, database: Database, run_id: str) -> Any:
     """Run a document in a process of its own."""
     text = ir.write_canonical(pipeline)
-    worker = _CONTEXT.Process(target=_work, args=(None, text, database.conninfo, run_id))
+    worker = _CONTEXT.Process(target=_work, args=(None, text, database.conninfo, run_id, None))
     worker.start()
     return worker
 
@@ -101,7 +109,9 @@ def _tell_peak(told: Any, text: str, conninfo: str) -> None:
     told.send(int(peak.split()[1]) // 1024)
 
 
-def _work(point: Point | None, text: str, conninfo: str, run_id: str) -> None:
+def _work(point: Point | None, text: str, conninfo: str, run_id: str, scratch: Path | None) -> None:
+    if scratch is not None:
+        tempfile.tempdir = str(scratch)
     pipeline = ir.parse_document(text, source="victim.json", format="json")
     if point is not None:
         point.arm()
